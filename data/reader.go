@@ -1,7 +1,9 @@
 package data
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 
@@ -212,9 +214,7 @@ func (r *Reader) key(src []byte, i int) ([]byte, int) {
 	if i >= len(src) || src[i] != '"' {
 		return nil, r.fail(i, "expected a field's name")
 	}
-	kept := len(r.scratch)
-	name, i := r.chars(src, i+1)
-	r.scratch = r.scratch[:kept]
+	name, i := r.name(src, i+1)
 	if i < 0 {
 		return nil, i
 	}
@@ -222,6 +222,25 @@ func (r *Reader) key(src []byte, i int) ([]byte, int) {
 		return nil, r.fail(i, "expected a colon after the field's name")
 	}
 	return name, space(src, i+1)
+}
+
+// name reads a field's name whose opening quote ended at i.
+func (r *Reader) name(src []byte, i int) ([]byte, int) {
+	if len(src)-i > 16 {
+		// Fast path: all known names end within two words.
+		s, n := special(binary.LittleEndian.Uint64(src[i:])), 0
+		if s == 0 {
+			s, n = special(binary.LittleEndian.Uint64(src[i+8:])), 8
+		}
+		n += i + bits.TrailingZeros64(s)/8
+		if src[n] == '"' {
+			return src[i:n:n], n + 1
+		}
+	}
+	kept := len(r.scratch)
+	name, i := r.chars(src, i)
+	r.scratch = r.scratch[:kept]
+	return name, i
 }
 
 // next goes on after a field's value, which ended at i or failed (-1), as
