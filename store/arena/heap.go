@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/bits"
 	"sync"
+	"unsafe"
 )
 
 // A Ref names a block of a Heap: its place in units of 8 bytes (35 bits), a
@@ -35,13 +36,17 @@ func (r Ref) Tagged() bool { return r&tagBit != 0 }
 // WithTag returns the same block's name with the tag set.
 func (r Ref) WithTag() Ref { return r | tagBit }
 
+// Untagged returns the same block's name with the tag clear.
+func (r Ref) Untagged() Ref { return r &^ tagBit }
+
 func (r Ref) place() uint64 { return uint64(r) >> placeShift << 3 }
 
 // ErrFull says that a heap's reservation is used up.
 var ErrFull = errors.New("arena: the heap's reserved address space is used up")
 
-// Heap hands out blocks. Bytes may be called by anyone at any time; all else
-// belongs to one goroutine at a time, except that spans may be taken by many.
+// Heap hands out blocks. Bytes may be called by anyone at any time; Alloc and
+// Free belong to one goroutine at a time. Many may allocate at once, each from
+// a Span of its own, while nobody calls Alloc or Free.
 //
 // Small blocks come in classes of 8 bytes, so a free block fits the next of
 // its size exactly. Larger ones come in eight steps a doubling, which wastes
@@ -279,4 +284,18 @@ func (s *Span) Close() {
 	defer s.heap.mu.Unlock()
 	s.heap.give(s.place, int(s.end-s.place))
 	s.place, s.end = 0, 0
+}
+
+// SizeOf returns the size of a T in bytes.
+func SizeOf[T any]() int {
+	var t T
+	return int(unsafe.Sizeof(t))
+}
+
+// Slice returns the block as elements of T, which must hold no pointers and
+// need no more than 8-byte alignment; what is left of a last element is cut
+// off. It stays valid until the block is freed.
+func Slice[T any](h *Heap, r Ref) []T {
+	b := h.Bytes(r)
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/SizeOf[T]())
 }

@@ -1,0 +1,166 @@
+// Package fastserve runs the Travels API on fasthttp. It works on any system,
+// and its HTTP code is not ours: what both engines say alike is likely right.
+package fastserve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"redoubt/handlers"
+)
+
+// Options are the limits of a server. Zero times mean no limit.
+type Options struct {
+	MaxConns     int           // connections at a time; 0: as many as descriptors allow
+	HeadTimeout  time.Duration // from the first byte of a head to its end
+	BodyTimeout  time.Duration
+	IdleTimeout  time.Duration // between requests
+	WriteTimeout time.Duration
+	ShortHeads   bool // no Date
+}
+
+const (
+	maxHead   = 32 << 10
+	maxTarget = 8 << 10
+	maxBody   = 1 << 20
+)
+
+// Server answers HTTP requests from an API.
+type Server struct {
+	api  *handlers.API
+	http fasthttp.Server
+
+	mu   sync.Mutex
+	idle []*handlers.Worker
+}
+
+// New returns a server that listens to nobody yet.
+func New(api *handlers.API, o Options) *Server {
+	s := &Server{api: api}
+	s.http = fasthttp.Server{
+		Handler:      s.serve,
+		ErrorHandler: refuse,
+		HeaderReceived: func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
+			return fasthttp.RequestConfig{ReadTimeout: o.BodyTimeout}
+		},
+		Concurrency:                   o.MaxConns,
+		ReadBufferSize:                maxHead,
+		MaxRequestBodySize:            maxBody,
+		ReadTimeout:                   o.HeadTimeout,
+		IdleTimeout:                   o.IdleTimeout,
+		WriteTimeout:                  o.WriteTimeout,
+		NoDefaultServerHeader:         true,
+		NoDefaultDate:                 o.ShortHeads,
+		NoDefaultContentType:          true,
+		DisablePreParseMultipartForm:  true,
+		DisableHeaderNamesNormalizing: false,
+		CloseOnShutdown:               true,
+		Logger:                        quiet{},
+	}
+	return s
+}
+
+// quiet drops fasthttp's log: it speaks of peers' faults only, and they have
+// been answered.
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+
+// Serve answers on the listener until Shutdown or a failure.
+func (s *Server) Serve(l net.Listener) error { return s.http.Serve(lingering{l}) }
+
+// Shutdown stops listening and waits, until ctx ends, for the requests under
+// way.
+func (s *Server) Shutdown(ctx context.Context) error {
+	err := s.http.ShutdownWithContext(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("some connections were still busy when the time to drain was over")
+	}
+	return err
+}
+
+func (s *Server) serve(ctx *fasthttp.RequestCtx) {
+	target := ctx.Request.Header.RequestURI()
+	header := &ctx.Response.Header
+	header.SetContentType("application/json")
+	if !ctx.Request.Header.ConnectionClose() {
+		header.Set("Connection", "keep-alive")
+	}
+	if len(target) > maxTarget {
+		ctx.SetStatusCode(fasthttp.StatusRequestURITooLong)
+		ctx.SetConnectionClose()
+		return
+	}
+	path, query, _ := bytes.Cut(origin(target), []byte{'?'})
+	w := s.worker()
+	w.Enter()
+	reply := w.Serve(ctx.Method(), path, query, ctx.Request.Body())
+	ctx.SetStatusCode(reply.Status)
+	ctx.Response.SetBody(reply.Body) // copied: the reply ends at Exit, fasthttp sends later
+	if reply.Allow != "" {
+		header.Set("Allow", reply.Allow)
+	}
+	w.Exit()
+	s.put(w)
+}
+
+// origin cuts scheme and authority off a target in absolute form.
+func origin(target []byte) []byte {
+	for _, scheme := range []string{"http://", "https://"} {
+		if len(target) < len(scheme) || !strings.EqualFold(string(target[:len(scheme)]), scheme) {
+			continue
+		}
+		target = target[len(scheme):]
+		if i := bytes.IndexAny(target, "/?"); i >= 0 {
+			return target[i:]
+		}
+		return []byte("/")
+	}
+	return target
+}
+
+// refuse answers a request that could not be read.
+func refuse(ctx *fasthttp.RequestCtx, err error) {
+	var small *fasthttp.ErrSmallBuffer
+	var netErr net.Error
+	code := fasthttp.StatusBadRequest
+	switch {
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		code = fasthttp.StatusRequestEntityTooLarge
+	case errors.As(err, &small):
+		code = fasthttp.StatusRequestHeaderFieldsTooLarge
+	case errors.As(err, &netErr) && netErr.Timeout():
+		code = fasthttp.StatusRequestTimeout
+	}
+	ctx.Response.Reset()
+	ctx.Response.Header.SetContentType("application/json")
+	ctx.SetStatusCode(code)
+	ctx.SetConnectionClose()
+}
+
+// worker takes an idle worker, or makes one: there are as many as requests
+// were ever answered at the same time.
+func (s *Server) worker() *handlers.Worker {
+	s.mu.Lock()
+	if n := len(s.idle); n > 0 {
+		w := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		s.mu.Unlock()
+		return w
+	}
+	s.mu.Unlock()
+	return s.api.NewWorker()
+}
+
+func (s *Server) put(w *handlers.Worker) {
+	s.mu.Lock()
+	s.idle = append(s.idle, w)
+	s.mu.Unlock()
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"redoubt/store/arena"
+)
+
+// A replaced block may still be read. It waits until every reader that was
+// inside its read section at that time has left.
+//
+// Epochs count write sections. A reader that enters notes the epoch; a block
+// replaced in epoch e is free once every reader inside noted a later one: it
+// entered after the block was out of reach. (Entering is a store with a full
+// barrier, so a reader whose note the writer did not see finds only what was
+// published before the writer looked.)
+type epochs struct {
+	now     atomic.Uint64 // from 1
+	readers []*Reader     // the writer's
+	waiting []waiting     // oldest first
+	bytes   int64         // in waiting
+	limit   int64
+}
+
+type waiting struct {
+	ref   arena.Ref
+	epoch uint64
+}
+
+// DefaultWaiting is how many bytes of replaced blocks may wait for readers
+// before writes are refused, where the configuration does not say.
+const DefaultWaiting = 64 << 20
+
+func (e *epochs) init(limit int64) {
+	e.now.Store(1)
+	e.limit = limit
+	if limit <= 0 {
+		e.limit = DefaultWaiting
+	}
+}
+
+func (e *epochs) retire(ref arena.Ref) {
+	e.waiting = append(e.waiting, waiting{ref, e.now.Load()})
+	e.bytes += int64(ref.Len())
+}
+
+// reclaim frees what no reader can see any more.
+func (e *epochs) reclaim(heap *arena.Heap) {
+	oldest := e.now.Load()
+	for _, r := range e.readers {
+		if noted := r.epoch.Load(); noted != 0 {
+			oldest = min(oldest, noted)
+		}
+	}
+	n := 0
+	for n < len(e.waiting) && e.waiting[n].epoch < oldest {
+		e.bytes -= int64(e.waiting[n].ref.Len())
+		heap.Free(e.waiting[n].ref)
+		n++
+	}
+	e.waiting = slices.Delete(e.waiting, 0, n)
+}
+
+// A Reader reads a store from one goroutine at a time. Between Enter and Exit
+// it holds replaced memory back: sections should be short, and a thread that
+// sleeps must be outside.
+type Reader struct {
+	_       [64]byte      // epochs of two readers share no cache line
+	epoch   atomic.Uint64 // noted at Enter, 0 outside
+	_       [56]byte
+	store   *Store
+	body    []byte   // what was formatted last
+	words   []uint64 // location words of a user's visits
+	country []byte   // a filter's country as it is kept
+}
+
+// NewReader returns a reader of the store. Close it when it is not needed any
+// more.
+func (s *Store) NewReader() *Reader {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &Reader{store: s}
+	s.epochs.readers = append(s.epochs.readers, r)
+	return r
+}
+
+// Close ends the reader, which must be outside its section.
+func (r *Reader) Close() {
+	r.store.mu.Lock()
+	defer r.store.mu.Unlock()
+	e := &r.store.epochs
+	if i := slices.Index(e.readers, r); i >= 0 {
+		e.readers = slices.Delete(e.readers, i, i+1)
+	}
+}
+
+// Enter begins a read section.
+func (r *Reader) Enter() { r.epoch.Store(r.store.epochs.now.Load()) }
+
+// keepBody is the capacity of a body's buffer that a reader keeps.
+const keepBody = 1 << 20
+
+// Exit ends the read section. What the reader returned is gone.
+func (r *Reader) Exit() {
+	r.epoch.Store(0)
+	if cap(r.body) > keepBody {
+		r.body, r.words = nil, nil
+	}
+}

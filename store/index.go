@@ -1,0 +1,186 @@
+package store
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"redoubt/store/arena"
+)
+
+// indexing makes the lists in four passes, each in parallel: count the visits
+// of each user and location, make blocks of that size, put every visit in its
+// blocks, sort them.
+type indexing struct {
+	store  *Store
+	who    arena.Column[traveller]
+	users  arena.Column[atomic.Uint32] // by slot: visits counted, then visits still to be put
+	places arena.Column[atomic.Uint32]
+}
+
+func newIndexing(s *Store) (ix *indexing, err error) {
+	ix = &indexing{store: s}
+	var err1, err2, err3 error
+	ix.who, err1 = arena.NewColumn[traveller](s.users.Len(), 0)
+	ix.users, err2 = arena.NewColumn[atomic.Uint32](s.users.Len(), 0)
+	ix.places, err3 = arena.NewColumn[atomic.Uint32](s.locations.Len(), 0)
+	return ix, errors.Join(err1, err2, err3)
+}
+
+func (ix *indexing) release() error {
+	return errors.Join(ix.who.Release(), ix.users.Release(), ix.places.Release())
+}
+
+func (ix *indexing) run(slots [3][]span) error {
+	s := ix.store
+	err := inParallel(slots[visitKind], s.heap, func(slot uint32, _ *indexer) error {
+		if v, exists := s.visit(slot); exists {
+			ix.users.At(v.user).Add(1)
+			ix.places.At(v.location).Add(1)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = inParallel(slots[userKind], s.heap, func(slot uint32, w *indexer) error {
+		row := s.users.At(slot)
+		if block := arena.Ref(row.block.Load()); block != 0 {
+			u := s.userBlock(block)
+			*ix.who.At(slot) = s.clock.traveller(u.birth, u.gender)
+		}
+		return reserveList[userEntry](w, &row.list, ix.users.At(slot).Load())
+	})
+	if err != nil {
+		return err
+	}
+	err = inParallel(slots[locationKind], s.heap, func(slot uint32, w *indexer) error {
+		return reserveList[placeEntry](w, &s.locations.At(slot).list, ix.places.At(slot).Load())
+	})
+	if err != nil {
+		return err
+	}
+	err = inParallel(slots[visitKind], s.heap, func(slot uint32, _ *indexer) error {
+		if v, exists := s.visit(slot); exists {
+			i := ix.users.At(v.user).Add(^uint32(0))
+			arena.Slice[userEntry](s.heap, arena.Ref(s.userList(v).Load()))[i] = v.userEntry(slot)
+			i = ix.places.At(v.location).Add(^uint32(0))
+			arena.Slice[placeEntry](s.heap, arena.Ref(s.placeList(v).Load()))[i] = newPlaceEntry(v.date, *ix.who.At(v.user), v.mark)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = inParallel(slots[userKind], s.heap, func(slot uint32, w *indexer) error {
+		return sortList(w, &s.users.At(slot).list, func(block []userEntry) {
+			slices.SortFunc(block, func(a, b userEntry) int { return compareUserEntries(&s.visitIDs, a, b) })
+		}, s.userLists.date, s.userLists.mark)
+	})
+	if err != nil {
+		return err
+	}
+	return inParallel(slots[locationKind], s.heap, func(slot uint32, w *indexer) error {
+		return sortList(w, &s.locations.At(slot).list, slices.Sort[[]placeEntry], s.placeLists.date, s.placeLists.mark)
+	})
+}
+
+func reserveList[E any](a allocator, list *atomic.Uint64, n uint32) error {
+	if n == 0 {
+		return nil
+	}
+	ref, err := a.alloc(int(n) * arena.SizeOf[E]())
+	list.Store(uint64(ref))
+	return err
+}
+
+// sortList orders a list of one block, and cuts it in chunks if it is long.
+func sortList[E comparable](w *indexer, list *atomic.Uint64, sort func([]E), date func(E) int32, mark func(E) uint32) error {
+	ref := arena.Ref(list.Load())
+	if ref == 0 {
+		return nil
+	}
+	block := arena.Slice[E](w.heap, ref)
+	sort(block)
+	if len(block) <= longestBlock {
+		return nil
+	}
+	w.chunks = w.chunks[:0]
+	if err := cut(w, block, date, mark, &w.chunks); err != nil {
+		return err
+	}
+	directory, err := newBlock(w, w.chunks)
+	list.Store(uint64(directory.WithTag()))
+	w.mu.Lock()
+	*w.replaced = append(*w.replaced, ref)
+	w.mu.Unlock()
+	return err
+}
+
+// span is a range of slots, the end not in it.
+type span struct{ start, end uint32 }
+
+// slotsAtOnce is how many slots a goroutine takes at a time.
+const slotsAtOnce = 1 << 15
+
+// spans cuts [0, dense) and [far, end) in pieces.
+func spans(dense, far, end uint32) (pieces []span) {
+	for _, whole := range []span{{0, dense}, {far, end}} {
+		for whole.start < whole.end {
+			piece := span{whole.start, min(whole.end, whole.start+slotsAtOnce)}
+			pieces = append(pieces, piece)
+			whole.start = piece.end
+		}
+	}
+	return pieces
+}
+
+// indexer is one goroutine of a pass.
+type indexer struct {
+	heap     *arena.Heap
+	span     arena.Span
+	chunks   []chunk
+	mu       *sync.Mutex
+	replaced *[]arena.Ref
+}
+
+func (w *indexer) alloc(n int) (arena.Ref, error) { return w.span.Alloc(n) }
+func (w *indexer) memory() *arena.Heap            { return w.heap }
+
+// inParallel calls do for each slot of the pieces, on all processors, until
+// one call fails.
+func inParallel(pieces []span, heap *arena.Heap, do func(slot uint32, w *indexer) error) error {
+	var next atomic.Int64
+	var mu sync.Mutex
+	var failed error
+	var replaced []arena.Ref
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
+		wg.Go(func() {
+			w := &indexer{heap: heap, span: heap.Span(), mu: &mu, replaced: &replaced}
+			defer w.span.Close()
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(pieces) {
+					return
+				}
+				for slot := pieces[i].start; slot < pieces[i].end; slot++ {
+					if err := do(slot, w); err != nil {
+						mu.Lock()
+						failed = err
+						mu.Unlock()
+						next.Add(int64(len(pieces)))
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, ref := range replaced {
+		heap.Free(ref)
+	}
+	return failed
+}
