@@ -4,9 +4,7 @@ type demoCmd struct{}
 
 func (demoCmd) Run(*streams) error { return nil }
 
-type serveCmd struct{}
 
-func (serveCmd) Run(*streams) error { return nil }
 
 type genCmd struct{}
 

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"redoubt/data"
+	"redoubt/internal/machine"
+	"redoubt/store"
+)
+
+// bodiesFlag chooses how a store keeps its records.
+type bodiesFlag string
+
+// loadStore fills a store with the data set in dir and says on log what it
+// does. Errors in the data are the user's to mend.
+func loadStore(ctx context.Context, dir string, bodies bodiesFlag, log io.Writer) (*store.Store, error) {
+	source, err := data.Open(dir)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	defer source.Close()
+	options, counts := source.Options(), source.Counts()
+	if options.FromClock {
+		fmt.Fprintf(log, "redoubt: warning: %s has no options.txt: ages count from the clock, so answers depend on the day\n", dir)
+	}
+	config := store.Config{Now: options.Now, Users: counts.Users, Locations: counts.Locations, Visits: counts.Visits}
+	if config.Ready, err = chooseBodies(bodies, config, machine.AvailableMemory()); err != nil {
+		return nil, badInput(err)
+	}
+	builder, err := store.NewBuilder(config)
+	if err != nil {
+		return nil, err
+	}
+	bar := newProgressLine(log, "loading")
+	stats, err := source.Load(ctx, func() data.Adder { return builder.Adder() }, 0, func(p data.Progress) {
+		bar.update(float64(p.Bytes)/float64(p.TotalBytes), fmt.Sprintf("%s records, %d MB", thousands(p.Records), p.Bytes>>20))
+	})
+	bar.clear()
+	if err != nil {
+		builder.Abandon()
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, badInput(err)
+	}
+	begin := time.Now()
+	s, err := builder.Build()
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(log, "redoubt: loaded %s users, %s locations and %s visits in %.2f s, bodies %s, %d MB of blocks\n",
+		thousands(int64(stats.Records.Users)), thousands(int64(stats.Records.Locations)), thousands(int64(stats.Records.Visits)),
+		(stats.Elapsed + time.Since(begin)).Seconds(), map[bool]string{true: "ready", false: "lean"}[config.Ready], s.Sizes().Blocks>>20)
+	return s, nil
+}
+
+// chooseBodies decides between ready and lean, and refuses what cannot fit.
+func chooseBodies(bodies bodiesFlag, config store.Config, memory machine.Memory) (ready bool, err error) {
+	lean, full := config, config
+	lean.Ready, full.Ready = false, true
+	available := uint64(math.MaxUint64)
+	if memory.Known() {
+		available = memory.Bytes
+	}
+	ready = bodies == "ready" || bodies == "auto" && uint64(store.Estimate(full)) <= available/2
+	need := uint64(store.Estimate(lean))
+	if ready {
+		need = uint64(store.Estimate(full))
+	}
+	if need > available {
+		way := "give it more memory, or load less data"
+		if ready {
+			way += ", or use --bodies lean, which needs " + megabytes(store.Estimate(lean))
+		}
+		return false, fmt.Errorf("the data needs about %s of memory and %s leaves %s: %s",
+			megabytes(int64(need)), memory.Limit, megabytes(int64(available)), way)
+	}
+	return ready, nil
+}
+
+func megabytes(n int64) string { return thousands(n>>20) + " MB" }
+
+// thousands writes n with commas.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// progressLine is one line on a terminal that is written over and over. On
+// anything but a terminal it is silent.
+type progressLine struct {
+	w       io.Writer
+	title   string
+	visible bool
+}
+
+func newProgressLine(w io.Writer, title string) *progressLine {
+	f, ok := w.(*os.File)
+	return &progressLine{w: w, title: title, visible: ok && term.IsTerminal(int(f.Fd()))}
+}
+
+const progressWidth = 30
+
+// update shows how much is done, from 0 to 1, and a remark.
+func (p *progressLine) update(done float64, remark string) {
+	if !p.visible {
+		return
+	}
+	filled := int(min(max(done, 0), 1) * progressWidth)
+	bar := make([]rune, progressWidth)
+	for i := range bar {
+		bar[i] = '·'
+		if i < filled {
+			bar[i] = '█'
+		}
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s %s %3.0f%%  %s", p.title, string(bar), 100*done, remark)
+}
+
+func (p *progressLine) clear() {
+	if p.visible {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
