@@ -345,13 +345,6 @@ func (w *worker) recordError(f *file, n int, err error) error {
 	return e
 }
 
-// fieldNames has the names of each kind's fields, in the order of their bits.
-var fieldNames = [kinds][]string{
-	users:     {"id", "email", "first_name", "last_name", "gender", "birth_date"},
-	locations: {"id", "distance", "place", "country", "city"},
-	visits:    {"id", "location", "user", "visited_at", "mark"},
-}
-
 // missing returns the names of the fields that has lacks.
 func missing(k kind, has store.Fields) []string {
 	var names []string
@@ -378,6 +371,7 @@ func (r *Reader) begin(src []byte, k kind) (pos int, more bool) {
 	if i < 0 {
 		return i, false
 	}
+	i = space(src, i)
 	if string(name) != k.String() {
 		return r.fail(start, fmt.Sprintf("the file's name promises a field %q, not %q", k, name)), false
 	}

@@ -3,7 +3,6 @@ package data
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 	"strconv"
 	"unicode/utf8"
 
@@ -91,35 +90,35 @@ func (r *Reader) whole(src []byte, i int) error {
 func (r *Reader) user(src []byte, i int, u *store.User) int {
 	*u = store.User{}
 	r.scratch = r.scratch[:0]
-	var key []byte
 	i, more := r.open(src, i)
 	for more {
-		key, i = r.key(src, i)
-		if i < 0 {
-			return i
+		var field store.Fields
+		if field, i = userField(src, i); field == 0 {
+			if field, i = r.field(users, src, i); i < 0 {
+				return i
+			}
 		}
-		switch string(key) {
-		case "id":
-			u.Has |= store.ID
-			u.ID, i = r.uint32(src, i, "id")
-		case "email":
-			u.Has |= store.Email
-			u.Email, i = r.text(src, i, "email", maxEmail)
-		case "first_name":
-			u.Has |= store.FirstName
-			u.FirstName, i = r.text(src, i, "first_name", maxName)
-		case "last_name":
-			u.Has |= store.LastName
-			u.LastName, i = r.text(src, i, "last_name", maxName)
-		case "gender":
-			u.Has |= store.Gender
+		i = space(src, i)
+		switch field {
+		case store.ID:
+			u.ID, i = r.uint32(src, i)
+		case store.Email:
+			u.Email, i = r.text(src, i, maxEmail)
+		case store.FirstName:
+			u.FirstName, i = r.text(src, i, maxName)
+		case store.LastName:
+			u.LastName, i = r.text(src, i, maxName)
+		case store.Gender:
 			u.Gender, i = r.gender(src, i)
-		case "birth_date":
-			u.Has |= store.BirthDate
-			u.BirthDate, i = r.int32(src, i, "birth_date")
+		case store.BirthDate:
+			u.BirthDate, i = r.int32(src, i)
 		default:
 			i = r.skip(src, i, maxDepth)
 		}
+		if i < 0 {
+			return r.blame(users, field)
+		}
+		u.Has |= field
 		i, more = r.next(src, i)
 	}
 	return i
@@ -129,32 +128,33 @@ func (r *Reader) user(src []byte, i int, u *store.User) int {
 func (r *Reader) location(src []byte, i int, l *store.Location) int {
 	*l = store.Location{}
 	r.scratch = r.scratch[:0]
-	var key []byte
 	i, more := r.open(src, i)
 	for more {
-		key, i = r.key(src, i)
-		if i < 0 {
-			return i
+		var field store.Fields
+		if field, i = locationField(src, i); field == 0 {
+			if field, i = r.field(locations, src, i); i < 0 {
+				return i
+			}
 		}
-		switch string(key) {
-		case "id":
-			l.Has |= store.ID
-			l.ID, i = r.uint32(src, i, "id")
-		case "distance":
-			l.Has |= store.Distance
-			l.Distance, i = r.uint32(src, i, "distance")
-		case "place":
-			l.Has |= store.Place
-			l.Place, i = r.text(src, i, "place", math.MaxInt)
-		case "country":
-			l.Has |= store.Country
-			l.Country, i = r.text(src, i, "country", maxCountry)
-		case "city":
-			l.Has |= store.City
-			l.City, i = r.text(src, i, "city", maxCity)
+		i = space(src, i)
+		switch field {
+		case store.ID:
+			l.ID, i = r.uint32(src, i)
+		case store.Distance:
+			l.Distance, i = r.uint32(src, i)
+		case store.Place:
+			l.Place, i = r.text(src, i, math.MaxInt)
+		case store.Country:
+			l.Country, i = r.text(src, i, maxCountry)
+		case store.City:
+			l.City, i = r.text(src, i, maxCity)
 		default:
 			i = r.skip(src, i, maxDepth)
 		}
+		if i < 0 {
+			return r.blame(locations, field)
+		}
+		l.Has |= field
 		i, more = r.next(src, i)
 	}
 	return i
@@ -164,32 +164,33 @@ func (r *Reader) location(src []byte, i int, l *store.Location) int {
 func (r *Reader) visit(src []byte, i int, v *store.Visit) int {
 	*v = store.Visit{}
 	r.scratch = r.scratch[:0]
-	var key []byte
 	i, more := r.open(src, i)
 	for more {
-		key, i = r.key(src, i)
-		if i < 0 {
-			return i
+		var field store.Fields
+		if field, i = visitField(src, i); field == 0 {
+			if field, i = r.field(visits, src, i); i < 0 {
+				return i
+			}
 		}
-		switch string(key) {
-		case "id":
-			v.Has |= store.ID
-			v.ID, i = r.uint32(src, i, "id")
-		case "location":
-			v.Has |= store.AtLocation
-			v.Location, i = r.uint32(src, i, "location")
-		case "user":
-			v.Has |= store.ByUser
-			v.User, i = r.uint32(src, i, "user")
-		case "visited_at":
-			v.Has |= store.VisitedAt
-			v.VisitedAt, i = r.int32(src, i, "visited_at")
-		case "mark":
-			v.Has |= store.Mark
+		i = space(src, i)
+		switch field {
+		case store.ID:
+			v.ID, i = r.uint32(src, i)
+		case store.AtLocation:
+			v.Location, i = r.uint32(src, i)
+		case store.ByUser:
+			v.User, i = r.uint32(src, i)
+		case store.VisitedAt:
+			v.VisitedAt, i = r.int32(src, i)
+		case store.Mark:
 			v.Mark, i = r.mark(src, i)
 		default:
 			i = r.skip(src, i, maxDepth)
 		}
+		if i < 0 {
+			return r.blame(visits, field)
+		}
+		v.Has |= field
 		i, more = r.next(src, i)
 	}
 	return i
@@ -208,39 +209,34 @@ func (r *Reader) open(src []byte, i int) (pos int, more bool) {
 	return i, true
 }
 
-// key reads a field's name, and the colon, and returns the position of the
-// value. The name is valid until the next call of any method.
+// field reads a name that is unknown, has escapes or is not followed by a
+// colon at once, and the colon. The field is 0 for an unknown name.
+func (r *Reader) field(k kind, src []byte, i int) (store.Fields, int) {
+	name, i := r.key(src, i)
+	for bit, known := range fieldNames[k] {
+		if string(name) == known {
+			return 1 << bit, i
+		}
+	}
+	return 0, i
+}
+
+// key reads a field's name and the colon. The name is valid until the next
+// call of any method.
 func (r *Reader) key(src []byte, i int) ([]byte, int) {
 	if i >= len(src) || src[i] != '"' {
 		return nil, r.fail(i, "expected a field's name")
 	}
-	name, i := r.name(src, i+1)
+	kept := len(r.scratch)
+	name, i := r.chars(src, i+1)
+	r.scratch = r.scratch[:kept]
 	if i < 0 {
 		return nil, i
 	}
 	if i = space(src, i); i >= len(src) || src[i] != ':' {
 		return nil, r.fail(i, "expected a colon after the field's name")
 	}
-	return name, space(src, i+1)
-}
-
-// name reads a field's name whose opening quote ended at i.
-func (r *Reader) name(src []byte, i int) ([]byte, int) {
-	if len(src)-i > 16 {
-		// Fast path: all known names end within two words.
-		s, n := special(binary.LittleEndian.Uint64(src[i:])), 0
-		if s == 0 {
-			s, n = special(binary.LittleEndian.Uint64(src[i+8:])), 8
-		}
-		n += i + bits.TrailingZeros64(s)/8
-		if src[n] == '"' {
-			return src[i:n:n], n + 1
-		}
-	}
-	kept := len(r.scratch)
-	name, i := r.chars(src, i)
-	r.scratch = r.scratch[:kept]
-	return name, i
+	return name, i + 1
 }
 
 // next goes on after a field's value, which ended at i or failed (-1), as
@@ -260,24 +256,24 @@ func (r *Reader) next(src []byte, i int) (pos int, more bool) {
 	return r.fail(i, "expected a comma or the object's end"), false
 }
 
-func (r *Reader) uint32(src []byte, i int, field string) (uint32, int) {
-	v, i := r.integer(src, i, field, 0, math.MaxUint32)
+func (r *Reader) uint32(src []byte, i int) (uint32, int) {
+	v, i := r.integer(src, i, 0, math.MaxUint32)
 	return uint32(v), i
 }
 
-func (r *Reader) int32(src []byte, i int, field string) (int32, int) {
-	v, i := r.integer(src, i, field, math.MinInt32, math.MaxInt32)
+func (r *Reader) int32(src []byte, i int) (int32, int) {
+	v, i := r.integer(src, i, math.MinInt32, math.MaxInt32)
 	return int32(v), i
 }
 
 func (r *Reader) mark(src []byte, i int) (uint8, int) {
-	v, i := r.integer(src, i, "mark", 0, 5)
+	v, i := r.integer(src, i, 0, 5)
 	return uint8(v), i
 }
 
 // integer reads a value of the form -?(0|[1-9][0-9]*) between low and high.
 // JSON numbers of other forms, 1.0 and 1e2 among them, are refused.
-func (r *Reader) integer(src []byte, i int, field string, low, high int64) (int64, int) {
+func (r *Reader) integer(src []byte, i int, low, high int64) (int64, int) {
 	start := i
 	minus := i < len(src) && src[i] == '-'
 	if minus {
@@ -285,52 +281,61 @@ func (r *Reader) integer(src []byte, i int, field string, low, high int64) (int6
 	}
 	first := i
 	var v int64
+	if len(src)-i >= 8 {
+		head, n := leadingDigits(binary.LittleEndian.Uint64(src[i:]))
+		v, i = int64(head), i+n
+	}
 	for i < len(src) && src[i]-'0' <= 9 {
 		v = v*10 + int64(src[i]-'0') // may overflow, but not within ten digits
 		i++
 	}
 	switch n := i - first; {
 	case n == 0 || n > 1 && src[first] == '0':
-		return 0, r.failField(start, field, "expected an integer")
+		return 0, r.fail(start, "expected an integer")
 	case i < len(src) && (src[i] == '.' || src[i]|0x20 == 'e'):
-		return 0, r.failField(start, field, "expected an integer, without fraction or exponent")
+		return 0, r.fail(start, "expected an integer, without fraction or exponent")
 	case n > 10: // more digits than any field's bounds have
-		return 0, r.failField(start, field, "out of range")
+		return 0, r.fail(start, "out of range")
 	}
 	if minus {
 		v = -v
 	}
 	if v < low || v > high {
-		return 0, r.failField(start, field, "out of range")
+		return 0, r.fail(start, "out of range")
 	}
 	return v, i
 }
 
 func (r *Reader) gender(src []byte, i int) (byte, int) {
+	if len(src)-i >= 3 {
+		// Fast path: the two are written without escapes.
+		switch string(src[i : i+3]) {
+		case `"m"`:
+			return 'm', i + 3
+		case `"f"`:
+			return 'f', i + 3
+		}
+	}
 	start := i
-	s, i := r.text(src, i, "gender", math.MaxInt)
+	s, i := r.text(src, i, math.MaxInt)
 	if i < 0 {
 		return 0, i
 	}
 	if len(s) != 1 || s[0] != 'm' && s[0] != 'f' {
-		return 0, r.failField(start, "gender", "must be m or f")
+		return 0, r.fail(start, "must be m or f")
 	}
 	return s[0], i
 }
 
 // text reads a value that is a string of at most limit code points.
-func (r *Reader) text(src []byte, i int, field string, limit int) ([]byte, int) {
+func (r *Reader) text(src []byte, i int, limit int) ([]byte, int) {
 	if i >= len(src) || src[i] != '"' {
-		return nil, r.failField(i, field, "expected a string")
+		return nil, r.fail(i, "expected a string")
 	}
 	start := i
 	s, i := r.chars(src, i+1)
-	if i < 0 {
-		r.fault.Field = field
-		return nil, i
-	}
-	if len(s) > limit && utf8.RuneCount(s) > limit {
-		return nil, r.failField(start, field, "too long")
+	if i >= 0 && len(s) > limit && utf8.RuneCount(s) > limit {
+		return nil, r.fail(start, "too long")
 	}
 	return s, i
 }
@@ -451,7 +456,7 @@ func (r *Reader) skipObject(src []byte, i, depth int) int {
 		if _, i = r.key(src, i); i < 0 {
 			return i
 		}
-		i, more = r.next(src, r.skip(src, i, depth))
+		i, more = r.next(src, r.skip(src, space(src, i), depth))
 	}
 	return i
 }
@@ -476,13 +481,18 @@ func (r *Reader) skipArray(src []byte, i, depth int) int {
 	}
 }
 
-// fail notes a fault that is no known field's and returns -1.
+// fail notes a fault and returns -1.
 func (r *Reader) fail(offset int, reason string) int {
-	return r.failField(offset, "", reason)
+	r.fault = Error{Reason: reason, Offset: offset}
+	return -1
 }
 
-// failField notes a fault of a known field's value and returns -1.
-func (r *Reader) failField(offset int, field, reason string) int {
-	r.fault = Error{Field: field, Reason: reason, Offset: offset}
+// blame notes whose value was at fault and returns -1.
+func (r *Reader) blame(k kind, field store.Fields) int {
+	for bit, name := range fieldNames[k] {
+		if field == 1<<bit {
+			r.fault.Field = name
+		}
+	}
 	return -1
 }

@@ -201,7 +201,7 @@ func TestReaderLocation(t *testing.T) {
 		store.Location{Has: store.WholeLocation, ID: 1, Distance: 69, City: []byte("Белстан"), Place: []byte("Поместье"), Country: []byte("Белоруссия")})
 	accept(`{"distance":4294967295}`, store.Location{Has: store.Distance, Distance: 4294967295})
 	accept(`{"city":"","country":""}`, store.Location{Has: store.City | store.Country, City: []byte{}, Country: []byte{}})
-	long := strings.Repeat("я", 100_000)
+	long := strings.Repeat("я", 10_000)
 	accept(`{"place":"`+long+`"}`, store.Location{Has: store.Place, Place: []byte(long)})
 	accept(`{"place":"\n`+long+`"}`, store.Location{Has: store.Place, Place: []byte("\n" + long)})
 	accept(`{"email":null,"user":"x"}`, store.Location{})
@@ -347,7 +347,7 @@ func TestReaderAllocatesNothing(t *testing.T) {
 func TestPlain(t *testing.T) {
 	pieces := []string{"a", "Z", "~", "\x7f", " ", "я", "Ё", "\u0080", "\u07ff", "\u0800", "€", "\uffff", "😀",
 		"abcdefgh", "абвг", "абвгдежз", `"`, `\`, "\x1f", "\x00", "\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xd1", "\xe2\x82", "\xed\xa0\x80", "\xff"}
-	for round := range 200_000 {
+	for round := range 50_000 {
 		rng := rand.New(rand.NewPCG(1, uint64(round)))
 		var b []byte
 		for range rng.IntN(12) {

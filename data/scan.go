@@ -106,10 +106,27 @@ func sequence(b []byte) int {
 // space returns the position of the first byte from i on that is no JSON
 // white space, or len(src).
 func space(src []byte, i int) int {
-	for i < len(src) && (src[i] == ' ' || src[i] == '\n' || src[i] == '\r' || src[i] == '\t') {
+	const blanks = 1<<' ' | 1<<'\n' | 1<<'\r' | 1<<'\t'
+	for i < len(src) && src[i] <= ' ' && uint64(blanks)>>src[i]&1 != 0 {
 		i++
 	}
 	return i
+}
+
+// leadingDigits returns how many digits w starts with, at most eight, and
+// their value.
+//
+// Numbers in the data set have one to ten digits, in no foreseeable order;
+// this way takes no branch for each of them. A visit takes 74 ns, and 83 byte
+// by byte (BenchmarkFile).
+func leadingDigits(w uint64) (v uint64, n int) {
+	w ^= '0' * eachByte                                 // digits become 0..9
+	other := (w | (w + 6*eachByte)) & (0xF0 * eachByte) // anything else has, or gets, a high half
+	n = bits.TrailingZeros64(other) / 8                 // the first one's place is exact: no carry reaches it
+	w <<= 64 - 8*n                                      // as if zeros came before the digits
+	w = w*10 + w>>8                                     // numbers of two digits, in bytes 0, 2, 4, 6
+	const twoBytes = 0x000000FF000000FF                 // bytes 0 and 4
+	return (w&twoBytes*(100+1000000<<32) + w>>16&twoBytes*(1+10000<<32)) >> 32, n
 }
 
 // digits returns the end of the run of decimal digits from i on.

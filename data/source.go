@@ -133,7 +133,7 @@ func (s *Source) Options() Options { return s.options }
 
 // Counts returns how many records of each kind there are, estimated from the
 // files' sizes and samples of their records (up to three of 64 KB for each
-// kind). For the contest's training set it is 0.1 % to 0.5 % off; for a single
+// kind). For the contest's training set it is 0.1 % off; for a single
 // file up to 2 %, as the first ids are the shortest; and it is exact where the
 // samples are all there is. Records of uneven length make it worse, without
 // bound: it is for sizing memory that can grow.
