@@ -88,9 +88,9 @@ func (w *write) reset() {
 // at; looking is cheap, but not free.
 const reclaimAt = 64
 
-// begin enters the write section. What it returns leaves it, with the write
-// undone unless it was committed.
-func (s *Store) begin() (w *write, end func(), err error) {
+// begin enters the write section, and end leaves it, with the write undone
+// unless it was committed.
+func (s *Store) begin() (*write, error) {
 	s.mu.Lock()
 	e := &s.epochs
 	if len(e.waiting) >= reclaimAt || e.bytes > e.limit {
@@ -98,10 +98,10 @@ func (s *Store) begin() (w *write, end func(), err error) {
 	}
 	if e.bytes > e.limit {
 		s.mu.Unlock()
-		return nil, nil, ErrBusy
+		return nil, ErrBusy
 	}
 	s.encoded = s.encoded[:0]
-	return &s.w, s.end, nil
+	return &s.w, nil
 }
 
 func (s *Store) end() {
@@ -121,11 +121,11 @@ func (s *Store) text(raw []byte) []byte {
 // CreateUser adds a user with all fields. It fails with ErrExists,
 // ErrEmailTaken, ErrBusy or ErrFull.
 func (s *Store) CreateUser(u *User) error {
-	w, end, err := s.begin()
+	w, err := s.begin()
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer s.end()
 	if _, exists := s.userSlot(u.ID); exists {
 		return ErrExists
 	}
@@ -173,11 +173,11 @@ func (s *Store) setUser(w *write, slot, id uint32, fields *userFields) error {
 // UpdateUser changes the given fields of a user. It fails with ErrMissing,
 // ErrEmailTaken, ErrBusy or ErrFull.
 func (s *Store) UpdateUser(id uint32, u *User) error {
-	w, end, err := s.begin()
+	w, err := s.begin()
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer s.end()
 	slot, exists := s.userSlot(id)
 	if !exists {
 		return ErrMissing
@@ -244,11 +244,11 @@ func (s *Store) roomForEmail(w *write, key uint32) error {
 // CreateLocation adds a location with all fields. It fails with ErrExists,
 // ErrBusy or ErrFull.
 func (s *Store) CreateLocation(l *Location) error {
-	w, end, err := s.begin()
+	w, err := s.begin()
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer s.end()
 	if _, exists := s.locationSlot(l.ID); exists {
 		return ErrExists
 	}
@@ -288,11 +288,11 @@ func (s *Store) setLocation(w *write, slot, id uint32, fields *locationFields) e
 // UpdateLocation changes the given fields of a location. It fails with
 // ErrMissing, ErrBusy or ErrFull.
 func (s *Store) UpdateLocation(id uint32, l *Location) error {
-	w, end, err := s.begin()
+	w, err := s.begin()
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer s.end()
 	slot, exists := s.locationSlot(id)
 	if !exists {
 		return ErrMissing
@@ -320,11 +320,11 @@ func (s *Store) UpdateLocation(id uint32, l *Location) error {
 // CreateVisit adds a visit with all fields. It fails with ErrExists,
 // ErrNoUser, ErrNoLocation, ErrBusy or ErrFull.
 func (s *Store) CreateVisit(v *Visit) error {
-	w, end, err := s.begin()
+	w, err := s.begin()
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer s.end()
 	if _, exists := s.visitSlot(v.ID); exists {
 		return ErrExists
 	}
@@ -354,11 +354,11 @@ func (s *Store) CreateVisit(v *Visit) error {
 // UpdateVisit changes the given fields of a visit. It fails with ErrMissing,
 // ErrNoUser, ErrNoLocation, ErrBusy or ErrFull.
 func (s *Store) UpdateVisit(id uint32, v *Visit) error {
-	w, end, err := s.begin()
+	w, err := s.begin()
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer s.end()
 	slot, exists := s.visitSlot(id)
 	if !exists {
 		return ErrMissing
