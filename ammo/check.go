@@ -60,7 +60,8 @@ type CheckOptions struct {
 // Progress is how far a check has come.
 type Progress struct {
 	Phase        string
-	Asked, Wrong int // in this phase
+	Asked, Wrong int     // in this phase
+	Done         float64 // of this phase, from 0 to 1, by the bytes of its ammo
 }
 
 // Report is the outcome of a check.
@@ -155,6 +156,8 @@ type phaseRun struct {
 	room        int // for differences
 	report      PhaseReport
 	differences []Difference
+	size        int64 // of the ammo file
+	reached     int64 // how far into it the answered records lie
 }
 
 // shot is a record and its answer on their way through an asker, in a buffer
@@ -171,6 +174,9 @@ type shot struct {
 func (p *phaseRun) run(ctx context.Context) error {
 	start := time.Now()
 	p.report.Name = p.phase.Name
+	if stat, err := os.Stat(p.phase.Ammo); err == nil {
+		p.size = stat.Size()
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -206,15 +212,12 @@ func (p *phaseRun) run(ctx context.Context) error {
 	p.collect(done, free, cancel)
 
 	p.report.Seconds = time.Since(start).Seconds()
+	p.report.Complete = ctx.Err() == nil && readError == nil
 	p.progress()
-	switch {
-	case ctx.Err() != nil: // before readError: the reader stops because of it
+	if ctx.Err() != nil { // before readError: the reader stops because of it
 		return context.Cause(ctx)
-	case readError != nil:
-		return readError
 	}
-	p.report.Complete = true
-	return nil
+	return readError
 }
 
 // collect counts what the askers have done, until they end.
@@ -242,6 +245,7 @@ func (p *phaseRun) collect(done <-chan *shot, free chan<- *shot, cancel context.
 
 func (p *phaseRun) count(s *shot) {
 	p.report.Asked++
+	p.reached = max(p.reached, s.record.Offset+int64(len(s.record.Bytes)))
 	if s.wrong == nil {
 		return
 	}
@@ -257,9 +261,14 @@ func (p *phaseRun) count(s *shot) {
 }
 
 func (p *phaseRun) progress() {
-	if p.opts.Progress != nil {
-		p.opts.Progress(Progress{p.phase.Name, p.report.Asked, p.report.Wrong})
+	if p.opts.Progress == nil {
+		return
 	}
+	done := 1.0
+	if p.size > 0 && !p.report.Complete {
+		done = min(1, float64(p.reached)/float64(p.size))
+	}
+	p.opts.Progress(Progress{p.phase.Name, p.report.Asked, p.report.Wrong, done})
 }
 
 // read pairs records with answers and sends them to the askers.
