@@ -3,12 +3,13 @@ package data
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/google/go-cmp/cmp"
 
 	"redoubt/store"
 )
@@ -168,21 +169,60 @@ func FuzzReader(f *testing.F) {
 	}
 	var r Reader
 	f.Fuzz(func(t *testing.T, k uint8, src []byte) {
-		kind := kind(k % kinds)
-		src = src[:len(src):len(src)]
-		want, fine := oracle(kind, src)
-		record, err := read(&r, kind, src)
-		if fine != (err == nil) {
-			t.Fatalf("%s %q: error %v, but the oracle says fine: %v", kind, src, err, fine)
-		}
-		if !fine {
-			if e := err.(*Error); e.Offset < 0 || e.Offset > len(src) || e.Reason == "" {
-				t.Fatalf("%q: a strange error: %+v", src, e)
-			}
-			return
-		}
-		if diff := cmp.Diff(want, fields(record)); diff != "" {
-			t.Fatalf("%s %q (-want +got)\n%s", kind, src, diff)
-		}
+		compare(t, &r, kind(k%kinds), src)
 	})
+}
+
+// TestReaderMutated compares reader and oracle on bodies with random damage,
+// a little of what the fuzz target does for as long as one likes.
+func TestReaderMutated(t *testing.T) {
+	pieces := []string{`"`, `\`, `{`, `}`, `[`, `]`, `,`, `:`, ` `, "\n", `0`, `-`, `.`, `e`, `1`, `null`, `true`, `"id"`, `"mark":`, `"x":`, `\ud83d`, `\ude00`, `\u0069`, "я", "\xd0", "\x80", "\xff", "\x00", `4294967296`, `[[[[[[[[`}
+	var r Reader
+	accepted := 0
+	for round := range 20_000 {
+		rng := rand.New(rand.NewPCG(7, uint64(round)))
+		k := kind(rng.IntN(kinds))
+		src := []byte(wholes[k])
+		if rng.IntN(2) == 0 {
+			src = plainRecords[k]
+		}
+		for range 1 + rng.IntN(2) {
+			at := rng.IntN(len(src) + 1)
+			until := at
+			if rng.IntN(2) == 0 {
+				until = min(at+rng.IntN(4), len(src))
+			}
+			piece := ""
+			if until == at || rng.IntN(2) == 0 {
+				piece = pieces[rng.IntN(len(pieces))]
+			}
+			src = slices.Concat(src[:at], []byte(piece), src[until:])
+		}
+		if compare(t, &r, k, src) {
+			accepted++
+		}
+	}
+	t.Logf("%d of 20000 were accepted", accepted)
+}
+
+// compare fails t unless r reads src as the oracle does; it returns whether
+// src is fine.
+func compare(t *testing.T, r *Reader, k kind, src []byte) bool {
+	t.Helper()
+	src = src[:len(src):len(src)] // a read beyond the end would panic
+	want, fine := oracle(k, src)
+	record, err := read(r, k, src)
+	if fine != (err == nil) {
+		t.Fatalf("%s %q: error %v, but the oracle says fine: %v", k, src, err, fine)
+	}
+	if !fine {
+		if e := err.(*Error); e.Offset < 0 || e.Offset > len(src) || e.Reason == "" {
+			t.Fatalf("%q: a strange error: %+v", src, e)
+		}
+		return false
+	}
+	if got := fields(record); !maps.Equal(want, got) {
+		t.Fatalf("%s %q: %v, want %v", k, src, got, want)
+	}
+	return true
 }

@@ -272,6 +272,46 @@ func TestReaderVisit(t *testing.T) {
 	refuse(`{"mark":"3"}`, "mark: expected an integer")
 }
 
+// TestReaderNames writes each field's name plainly, with an escape and with
+// blanks, before other bytes and near the input's end; and names that are
+// almost known.
+func TestReaderNames(t *testing.T) {
+	var r Reader
+	for k, known := range fieldNames {
+		for bit, name := range known {
+			value := "3"
+			if rule := rules[kind(k)][name]; rule.runes > 0 {
+				value = `"3"`
+			} else if rule.words != nil {
+				value = `"m"`
+			}
+			escaped := fmt.Sprintf(`\u%04x`, name[0]) + name[1:]
+			for _, form := range []string{`{"%s":%s}`, `{"%s": %s, "x": "a long rest of it"}`, `{"%s" : %s }`, "{\"%s\"\n:\t%s,\"x\":\"a long rest of it\"}"} {
+				for _, written := range []string{name, escaped} {
+					src := fmt.Sprintf(form, written, value)
+					record, err := read(&r, kind(k), []byte(src))
+					if given := fields(record); err != nil || len(given) != 1 || given[name] == nil {
+						t.Errorf("%v %s: %v, %v", kind(k), src, given, err)
+					}
+				}
+				for _, other := range []string{name + "s", name[1:], "x" + name, strings.ToUpper(name), name[:len(name)-1], name + " ", name + `\"`} {
+					src := fmt.Sprintf(form, other, value)
+					record, err := read(&r, kind(k), []byte(src))
+					if given := fields(record); err != nil || len(given) != 0 {
+						t.Errorf("%v %s: %v, %v", kind(k), src, given, err)
+					}
+				}
+			}
+			bad := fmt.Sprintf(`{"%s":null,"x":"a long rest of it"}`, name)
+			_, err := read(&r, kind(k), []byte(bad))
+			var e *Error
+			if !errors.As(err, &e) || e.Field != name {
+				t.Errorf("%v %s (bit %d): %v", kind(k), bad, bit, err)
+			}
+		}
+	}
+}
+
 // TestReaderError looks at the error as a value: it outlives the next call.
 func TestReaderError(t *testing.T) {
 	var r Reader
