@@ -27,7 +27,8 @@ const (
 	brokenShare  = 180 // of /users/<id>: /users/broken
 	missingShare = 50  // of GETs: an unknown id
 	badListShare = 65  // of lists and averages: parameters that are no numbers
-	changedShare = 880 // of phase 3: something phase 2 has changed
+	changedShare = 880 // of phase 3: something phase 2 has changed,
+	postedShare  = 700 // and of that: what was itself posted, not named by a visit that was
 	lostShare    = 23  // of updates: an unknown id
 	badShare     = 22  // of updates: a null, or an empty body
 	badNewShare  = 50  // of new records: a null
@@ -50,14 +51,15 @@ type traffic struct {
 	ids     map[string][]uint32 // of each entity: known ids, new ones at the end
 	dense   map[string]uint32   // the greatest id of the dense part
 	next    map[string]uint32   // where new ids go on
-	changed map[string]*changes
-	readAll bool // phase 3: mostly changed records
+	posted  map[string]*changes // ids that phase 2 has posted to, or created
+	touched map[string]*changes // users and locations of visits that came, went or changed
+	readAll bool                // phase 3: mostly changed records
 	getDeck deck[getCase]
 	putDeck deck[postCase]
 	queryID int
 }
 
-// changes are the ids that phase 2 has touched, each once, in order.
+// changes are ids, each once, in the order they came.
 type changes struct {
 	ids  []uint32
 	seen map[uint32]bool
@@ -93,7 +95,8 @@ func newTraffic(r *run) *traffic {
 		ids:     map[string][]uint32{users: r.users, locations: r.locations, visits: r.visits},
 		dense:   map[string]uint32{},
 		next:    map[string]uint32{},
-		changed: map[string]*changes{},
+		posted:  map[string]*changes{},
+		touched: map[string]*changes{},
 		getDeck: deck[getCase]{cards: getCases()},
 		putDeck: deck[postCase]{cards: postCases()},
 	}
@@ -103,7 +106,8 @@ func newTraffic(r *run) *traffic {
 			t.dense[entity] = ids[last-1]
 		}
 		t.next[entity] = t.dense[entity] + 1
-		t.changed[entity] = &changes{seen: map[uint32]bool{}}
+		t.posted[entity] = &changes{seen: map[uint32]bool{}}
+		t.touched[entity] = &changes{seen: map[uint32]bool{}}
 	}
 	return t
 }
@@ -204,15 +208,15 @@ func (t *traffic) do(q request) model.Answer {
 	if q.entity == "" || a.Status != 200 {
 		return a
 	}
-	t.changed[q.entity].add(q.id)
+	t.posted[q.entity].add(q.id)
 	if q.entity == visits {
 		if moved {
-			t.changed[users].add(before.User)
-			t.changed[locations].add(before.Location)
+			t.touched[users].add(before.User)
+			t.touched[locations].add(before.Location)
 		}
 		after, _ := t.model.Visit(q.id)
-		t.changed[users].add(after.User)
-		t.changed[locations].add(after.Location)
+		t.touched[users].add(after.User)
+		t.touched[locations].add(after.Location)
 	}
 	if strings.HasPrefix(q.target, "/"+q.entity+"/new") {
 		t.ids[q.entity] = append(t.ids[q.entity], q.id)
@@ -253,8 +257,14 @@ func (t *traffic) weighted(weights ...int) int {
 // known draws the id of an existing record: in phase 3 mostly a changed one.
 // An entity without any gives 1.
 func (t *traffic) known(entity string) uint32 {
-	if changed := t.changed[entity].ids; t.readAll && len(changed) > 0 && t.roll(changedShare) {
-		return pick(t.rng, changed)
+	if t.readAll && t.roll(changedShare) {
+		changed := t.touched[entity].ids
+		if len(changed) == 0 || t.roll(postedShare) {
+			changed = t.posted[entity].ids
+		}
+		if len(changed) > 0 {
+			return pick(t.rng, changed)
+		}
 	}
 	if len(t.ids[entity]) == 0 {
 		return 1
