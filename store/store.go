@@ -72,7 +72,7 @@ func New(c Config) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), s.Close())
 	}
 	s.epochs.init(c.Waiting)
-	s.emails.heap = s.heap
+	s.emails.heap, s.emails.expect = s.heap, c.Users
 	s.userLists = userLists(s.heap, &s.visitIDs)
 	s.placeLists = placeLists(s.heap)
 	s.w.store = s

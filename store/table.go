@@ -14,6 +14,7 @@ import (
 // nobody removes (ids are never removed, emails have no readers).
 type table struct {
 	heap     *arena.Heap
+	expect   int // entries
 	segments [segments]atomic.Uint64 // blocks of entries
 	used     [segments]uint32
 }
@@ -62,7 +63,11 @@ func (t *table) room(key uint32, alloc func(n int) (arena.Ref, error)) (old aren
 	if uint64(t.used[s]+1)*5 <= uint64(len(entries))*4 { // at most four fifths full
 		return 0, nil
 	}
-	ref, err := alloc(8 * (len(entries) + len(entries)/4 + 8))
+	size := len(entries) + len(entries)/4 + 8
+	if len(entries) == 0 {
+		size += t.expect / segments * 4 / 3 // a fourth above what must not be exceeded: segments differ little
+	}
+	ref, err := alloc(8 * size)
 	if err != nil {
 		return 0, err
 	}
