@@ -188,3 +188,36 @@ func TestWhatWritesChange(t *testing.T) {
 	get("/locations/1/avg", `{"avg":1.66667}`)
 	post("/visits/new", whole["visits"], 400)
 }
+
+// FuzzDo throws anything at the model: it must answer with one of the
+// contract's statuses, and change nothing unless it answers a POST with 200.
+func FuzzDo(f *testing.F) {
+	for _, record := range whole {
+		f.Add("POST", "/users/new", record)
+	}
+	f.Add("GET", "/users/1/visits?toDate&country=%", "")
+	f.Add("GET", "/locations/1/avg?fromAge=-9223372036854775808&gender=m", "")
+	f.Add("POST", "/visits/1", `{"user":2,"location":2}`)
+	f.Add("POST", "/users/1", `{"x":[[{"\ud83d\ude00":1e5}]],"email":"bob@mail.test"}`)
+	f.Add("PUT", "/users/4294967297", "[]")
+	f.Fuzz(func(t *testing.T, method, target, body string) {
+		m := small(t)
+		before := dump(m)
+		a := m.Do(method, target, []byte(body))
+		switch a.Status {
+		case 200:
+			if method == "POST" && string(a.Body) != "{}" {
+				t.Errorf("a POST answers 200 %s", a.Body)
+			}
+		case 400, 404, 405:
+			if len(a.Body) > 0 || (a.Allow != "") != (a.Status == 405) {
+				t.Errorf("got %d, Allow %q, %s", a.Status, a.Allow, a.Body)
+			}
+		default:
+			t.Errorf("status %d", a.Status)
+		}
+		if (method != "POST" || a.Status != 200) && dump(m) != before {
+			t.Errorf("%s %q %q answers %d, but changed something", method, target, body, a.Status)
+		}
+	})
+}
