@@ -27,7 +27,7 @@ begin with "hard:".
 
   redoubt gen --out set                                  like the contest's training set
   redoubt gen --out big --users 1000074 --locations 761314 --visits 10000740
-                                                         like its full set: 1.3 GB, and 2 GB of memory for the answers
+                                                         like its full set: 1.3 GB on disk, 1.4 GB of memory
   redoubt gen --out rough --gaps 20 --far 100            ids with gaps and far out
 
 DIR gets data/ (*_N.json, data.zip, options.txt), ammo/phase_*.ammo, answers/phase_*.answ and generated.json, which
