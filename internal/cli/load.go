@@ -28,7 +28,7 @@ func loadStore(ctx context.Context, dir string, bodies bodiesFlag, log io.Writer
 	defer source.Close()
 	options, counts := source.Options(), source.Counts()
 	if options.FromClock {
-		fmt.Fprintf(log, "redoubt: warning: %s has no options.txt: ages count from the clock, so answers depend on the day\n", dir)
+		fmt.Fprintf(log, "warning: %s has no options.txt: ages count from the clock, so answers depend on the day\n", dir)
 	}
 	config := store.Config{Now: options.Now, Users: counts.Users, Locations: counts.Locations, Visits: counts.Visits}
 	if config.Ready, err = chooseBodies(bodies, config, machine.AvailableMemory()); err != nil {
@@ -55,7 +55,7 @@ func loadStore(ctx context.Context, dir string, bodies bodiesFlag, log io.Writer
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(log, "redoubt: loaded %s users, %s locations and %s visits in %.2f s, bodies %s, %d MB of blocks\n",
+	fmt.Fprintf(log, "loaded %s users, %s locations and %s visits in %.2f s, bodies %s, %d MB of blocks\n",
 		thousands(int64(stats.Records.Users)), thousands(int64(stats.Records.Locations)), thousands(int64(stats.Records.Visits)),
 		(stats.Elapsed + time.Since(begin)).Seconds(), map[bool]string{true: "ready", false: "lean"}[config.Ready], s.Sizes().Blocks>>20)
 	return s, nil

@@ -1,5 +1,0 @@
-package cli
-
-type demoCmd struct{}
-
-func (demoCmd) Run(*streams) error { return nil }
