@@ -42,7 +42,7 @@ func claim(dir string) (*folder, error) {
 	case err != nil:
 		return nil, err
 	case !ours(dir, entries):
-		return nil, fmt.Errorf("%s: %w: name a new folder, or empty this one yourself", dir, ErrNotOurs)
+		return nil, fmt.Errorf("%s: %w (it holds %s): name a new folder, or empty this one yourself", dir, ErrNotOurs, entries[0].Name())
 	}
 	// What a killed run left behind is ours, too.
 	if err := os.RemoveAll(f.partial); err != nil {
