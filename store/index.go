@@ -15,30 +15,36 @@ import (
 // blocks, sort them.
 type indexing struct {
 	store  *Store
-	who    arena.Column[traveller]
-	users  arena.Column[atomic.Uint32] // by slot: visits counted, then visits still to be put
-	places arena.Column[atomic.Uint32]
+	users  arena.Column[opening] // by slot
+	places arena.Column[opening]
+}
+
+// opening is a list that is being filled. All of it in one place: visits come
+// in no order of users or locations, so each look is a cache miss.
+type opening struct {
+	list arena.Ref
+	left atomic.Uint32 // visits counted, then those still to be put
+	who  traveller     // a user's
 }
 
 func newIndexing(s *Store) (ix *indexing, err error) {
 	ix = &indexing{store: s}
-	var err1, err2, err3 error
-	ix.who, err1 = arena.NewColumn[traveller](s.users.Len(), 0)
-	ix.users, err2 = arena.NewColumn[atomic.Uint32](s.users.Len(), 0)
-	ix.places, err3 = arena.NewColumn[atomic.Uint32](s.locations.Len(), 0)
-	return ix, errors.Join(err1, err2, err3)
+	var err1, err2 error
+	ix.users, err1 = arena.NewColumn[opening](s.users.Len(), 0)
+	ix.places, err2 = arena.NewColumn[opening](s.locations.Len(), 0)
+	return ix, errors.Join(err1, err2)
 }
 
 func (ix *indexing) release() error {
-	return errors.Join(ix.who.Release(), ix.users.Release(), ix.places.Release())
+	return errors.Join(ix.users.Release(), ix.places.Release())
 }
 
 func (ix *indexing) run(slots [3][]span) error {
 	s := ix.store
 	err := inParallel(slots[visitKind], s.heap, func(slot uint32, _ *indexer) error {
 		if v, exists := s.visit(slot); exists {
-			ix.users.At(v.user).Add(1)
-			ix.places.At(v.location).Add(1)
+			ix.users.At(v.user).left.Add(1)
+			ix.places.At(v.location).left.Add(1)
 		}
 		return nil
 	})
@@ -46,28 +52,27 @@ func (ix *indexing) run(slots [3][]span) error {
 		return err
 	}
 	err = inParallel(slots[userKind], s.heap, func(slot uint32, w *indexer) error {
-		row := s.users.At(slot)
+		row, o := s.users.At(slot), ix.users.At(slot)
 		if block := arena.Ref(row.block.Load()); block != 0 {
 			u := s.userBlock(block)
-			*ix.who.At(slot) = s.clock.traveller(u.birth, u.gender)
+			o.who = s.clock.traveller(u.birth, u.gender)
 		}
-		return reserveList[userEntry](w, &row.list, ix.users.At(slot).Load())
+		return reserveList[userEntry](w, &row.list, o)
 	})
 	if err != nil {
 		return err
 	}
 	err = inParallel(slots[locationKind], s.heap, func(slot uint32, w *indexer) error {
-		return reserveList[placeEntry](w, &s.locations.At(slot).list, ix.places.At(slot).Load())
+		return reserveList[placeEntry](w, &s.locations.At(slot).list, ix.places.At(slot))
 	})
 	if err != nil {
 		return err
 	}
 	err = inParallel(slots[visitKind], s.heap, func(slot uint32, _ *indexer) error {
 		if v, exists := s.visit(slot); exists {
-			i := ix.users.At(v.user).Add(^uint32(0))
-			arena.Slice[userEntry](s.heap, arena.Ref(s.userList(v).Load()))[i] = v.userEntry(slot)
-			i = ix.places.At(v.location).Add(^uint32(0))
-			arena.Slice[placeEntry](s.heap, arena.Ref(s.placeList(v).Load()))[i] = newPlaceEntry(v.date, *ix.who.At(v.user), v.mark)
+			user, place := ix.users.At(v.user), ix.places.At(v.location)
+			arena.Slice[userEntry](s.heap, user.list)[user.left.Add(^uint32(0))] = v.userEntry(slot)
+			arena.Slice[placeEntry](s.heap, place.list)[place.left.Add(^uint32(0))] = newPlaceEntry(v.date, user.who, v.mark)
 		}
 		return nil
 	})
@@ -87,12 +92,13 @@ func (ix *indexing) run(slots [3][]span) error {
 	})
 }
 
-func reserveList[E any](a allocator, list *atomic.Uint64, n uint32) error {
+func reserveList[E any](a allocator, list *atomic.Uint64, o *opening) (err error) {
+	n := o.left.Load()
 	if n == 0 {
 		return nil
 	}
-	ref, err := a.alloc(int(n) * arena.SizeOf[E]())
-	list.Store(uint64(ref))
+	o.list, err = a.alloc(int(n) * arena.SizeOf[E]())
+	list.Store(uint64(o.list))
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 // nobody removes (ids are never removed, emails have no readers).
 type table struct {
 	heap     *arena.Heap
-	expect   int // entries
+	expect   int                     // entries
 	segments [segments]atomic.Uint64 // blocks of entries
 	used     [segments]uint32
 }
