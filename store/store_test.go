@@ -393,6 +393,24 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
+// The estimate is what tables and blocks come to, within a fifth.
+func TestEstimate(t *testing.T) {
+	const n = 10_000
+	for _, ready := range []bool{false, true} {
+		c := Config{Ready: ready, Users: n, Locations: n, Visits: 10 * n}
+		s := build(t, c, n, 1)
+		rows := n*(arena.SizeOf[userRow]()+arena.SizeOf[locationRow]()) + 10*n*arena.SizeOf[visitLine]()/visitsPerLine
+		if ready {
+			rows = n*(arena.SizeOf[userRow]()+arena.SizeOf[locationRow]()+16) + 10*n*8
+		}
+		sizes := s.Sizes()
+		real := int64(rows) + sizes.Blocks - sizes.Free
+		if got := Estimate(c); got < real*4/5 || got > real*6/5 {
+			t.Errorf("ready %v: estimated %d bytes, took %d", ready, got, real)
+		}
+	}
+}
+
 // What the collector has to scan does not grow with the records.
 func TestRecordsAreNotScanned(t *testing.T) {
 	n := uint32(100_000)
