@@ -24,6 +24,9 @@ type Builder struct {
 	failed           atomic.Bool
 }
 
+// spanSize is how much of the heap a goroutine takes at a time.
+const spanSize = 256 << 10
+
 // NewBuilder returns a builder of an empty store.
 func NewBuilder(c Config) (*Builder, error) {
 	s, err := New(c)
@@ -64,7 +67,7 @@ type Adder struct {
 
 // Adder returns a new adder.
 func (b *Builder) Adder() *Adder {
-	a := &Adder{builder: b, span: b.store.heap.Span()}
+	a := &Adder{builder: b, span: b.store.heap.Span(spanSize)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.adders = append(b.adders, a)

@@ -31,7 +31,7 @@ type dict struct {
 const longestShared = 128
 
 func (d *dict) init(heap *arena.Heap, seed maphash.Seed, limit uint32) (err error) {
-	d.heap, d.seed, d.limit, d.span = heap, seed, limit, heap.Span()
+	d.heap, d.seed, d.limit, d.span = heap, seed, limit, heap.Span(16<<10)
 	size := uint32(2)
 	for size < 2*limit {
 		size *= 2

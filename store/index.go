@@ -165,7 +165,7 @@ func inParallel(pieces []span, heap *arena.Heap, do func(slot uint32, w *indexer
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
 		wg.Go(func() {
-			w := &indexer{heap: heap, span: heap.Span(), mu: &mu, replaced: &replaced}
+			w := &indexer{heap: heap, span: heap.Span(spanSize), mu: &mu, replaced: &replaced}
 			defer w.span.Close()
 			for {
 				i := int(next.Add(1)) - 1

@@ -135,6 +135,7 @@ func TestHeapFull(t *testing.T) {
 }
 
 func TestSpans(t *testing.T) {
+	const spanSize = 256 << 10
 	h := newTestHeap(t, 16<<20)
 	var wg sync.WaitGroup
 	refs := make([][]Ref, 4)
@@ -142,7 +143,7 @@ func TestSpans(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			s := h.Span()
+			s := h.Span(spanSize)
 			defer s.Close()
 			for i := range 3000 {
 				n := 16 + i%700

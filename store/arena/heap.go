@@ -235,17 +235,16 @@ func floorClass(n int) int {
 }
 
 // Span is a private piece of a heap from which one goroutine allocates
-// without asking the others. The zero Span of a heap is empty and fills
-// itself.
+// without asking the others. It fills itself when it is empty.
 type Span struct {
 	heap       *Heap
+	size       int
 	place, end uint64
 }
 
-const spanSize = 256 << 10
-
-// Span returns an empty span of the heap.
-func (h *Heap) Span() Span { return Span{heap: h} }
+// Span returns an empty span of the heap that takes size bytes at a time, a
+// multiple of 8.
+func (h *Heap) Span(size int) Span { return Span{heap: h, size: size} }
 
 // Alloc is the heap's Alloc for the span's goroutine. It does not reuse free
 // blocks.
@@ -254,7 +253,7 @@ func (s *Span) Alloc(n int) (Ref, error) {
 		return 0, ErrFull
 	}
 	_, size := class(n)
-	if size > spanSize/4 {
+	if size > s.size/4 {
 		place, err := s.heap.extend(size)
 		return newRef(place, n), err
 	}
@@ -270,11 +269,11 @@ func (s *Span) Alloc(n int) (Ref, error) {
 
 func (s *Span) refill() error {
 	s.Close()
-	place, err := s.heap.extend(spanSize)
+	place, err := s.heap.extend(s.size)
 	if err != nil {
 		return err
 	}
-	s.place, s.end = place, place+spanSize
+	s.place, s.end = place, place+uint64(s.size)
 	return nil
 }
 
