@@ -65,6 +65,10 @@ func (c *serveCmd) Run(s *streams) error {
 		return err
 	}
 	st, err := loadStore(s.ctx, c.Data, c.Bodies, s.err)
+	if s.ctx.Err() != nil { // a server that is told to end has not failed
+		fmt.Fprintln(s.err, "stopped before the data was loaded")
+		return nil
+	}
 	if err != nil {
 		return err
 	}
