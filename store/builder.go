@@ -24,9 +24,6 @@ type Builder struct {
 	failed           atomic.Bool
 }
 
-// spanSize is how much of the heap a goroutine takes at a time.
-const spanSize = 256 << 10
-
 // NewBuilder returns a builder of an empty store.
 func NewBuilder(c Config) (*Builder, error) {
 	s, err := New(c)
@@ -57,7 +54,7 @@ func hasBit(bits *arena.Column[atomic.Uint32], i uint32) bool {
 // Adder adds records from one goroutine.
 type Adder struct {
 	builder  *Builder
-	span     arena.Span
+	span     *arena.Span
 	replaced []arena.Ref // blocks of hash tables that had to grow
 	encoded  []byte
 	rendered []byte
@@ -67,7 +64,7 @@ type Adder struct {
 
 // Adder returns a new adder.
 func (b *Builder) Adder() *Adder {
-	a := &Adder{builder: b, span: b.store.heap.Span(spanSize)}
+	a := &Adder{builder: b, span: b.store.heap.Span()}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.adders = append(b.adders, a)

@@ -21,7 +21,7 @@ type dict struct {
 	mask   uint32     // of the table, which has twice as many places or more
 	mu     sync.Mutex // guards count and span
 	count  uint32
-	span   arena.Span
+	span   *arena.Span
 	texts  arena.Column[atomic.Uint64] // number → block
 	places arena.Column[atomic.Uint32] // open addressing: number, 0 is free
 }
@@ -31,7 +31,7 @@ type dict struct {
 const longestShared = 128
 
 func (d *dict) init(heap *arena.Heap, seed maphash.Seed, limit uint32) (err error) {
-	d.heap, d.seed, d.limit, d.span = heap, seed, limit, heap.Span(16<<10)
+	d.heap, d.seed, d.limit, d.span = heap, seed, limit, heap.Span()
 	size := uint32(2)
 	for size < 2*limit {
 		size *= 2

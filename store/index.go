@@ -146,7 +146,7 @@ func spans(dense, far, end uint32) (pieces []span) {
 // indexer is one goroutine of a pass.
 type indexer struct {
 	heap     *arena.Heap
-	span     arena.Span
+	span     *arena.Span
 	chunks   []chunk
 	mu       *sync.Mutex
 	replaced *[]arena.Ref
@@ -165,7 +165,7 @@ func inParallel(pieces []span, heap *arena.Heap, do func(slot uint32, w *indexer
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
 		wg.Go(func() {
-			w := &indexer{heap: heap, span: heap.Span(spanSize), mu: &mu, replaced: &replaced}
+			w := &indexer{heap: heap, span: heap.Span(), mu: &mu, replaced: &replaced}
 			defer w.span.Close()
 			for {
 				i := int(next.Add(1)) - 1

@@ -10,11 +10,10 @@ import (
 
 func TestClasses(t *testing.T) {
 	last, lastClass := 0, 0
-	f := func(n int) {
-		t.Helper()
+	for n := 1; n <= slabLimit; n++ {
 		c, size := class(n)
-		if size < n || size%8 != 0 || classSize(c) != size || c >= classes {
-			t.Fatalf("class(%d) = %d of %d bytes, classSize %d", n, c, size, classSize(c))
+		if size < n || size%8 != 0 || c >= classes {
+			t.Fatalf("class(%d) = %d of %d bytes", n, c, size)
 		}
 		if n > smallLimit && size-n > n/8 {
 			t.Fatalf("a block for %d bytes has %d: more than an eighth lost", n, size)
@@ -22,18 +21,26 @@ func TestClasses(t *testing.T) {
 		if size < last || (size > last) != (c > lastClass) {
 			t.Fatalf("class(%d): sizes or classes do not grow", n)
 		}
-		if floor := floorClass(size); floor != size {
-			t.Fatalf("floorClass(%d) = %d", size, floor)
+		if room := int(slabRoom(size)); room < 8 || room*size > int(slabPages(size))<<pageBits ||
+			room*size < int(slabPages(size))<<pageBits*15/16 {
+			t.Fatalf("a slab of %d pages has room for %d blocks of %d bytes", slabPages(size), room, size)
 		}
 		last, lastClass = size, c
 	}
-	for n := 1; n < 1<<16; n++ {
-		f(n)
+	if lastClass != classes-1 {
+		t.Errorf("%d of %d classes", lastClass, classes-1)
 	}
-	for n := 1 << 16; n <= MaxBlock; n += n/64 + 1 {
-		f(n)
+}
+
+func TestBins(t *testing.T) {
+	last := 0
+	for n := uint32(1); n < MaxHeap>>pageBits; n += 1 + n/100 {
+		bin := binOf(n)
+		if bin < last || bin > last+1 || bin >= bins {
+			t.Fatalf("binOf(%d) = %d after %d", n, bin, last)
+		}
+		last = bin
 	}
-	f(MaxBlock)
 }
 
 func TestRef(t *testing.T) {
@@ -96,18 +103,54 @@ func TestHeapBlocksDoNotOverlap(t *testing.T) {
 			blocks = blocks[:len(blocks)-1]
 		}
 	}
-	var inUse int64
 	for _, b := range blocks {
-		_, size := class(b.ref.Len())
-		inUse += int64(size)
 		h.Free(b.ref)
 	}
-	used, free := h.Used()
-	if used-8 != free {
-		t.Errorf("all blocks are free, but of %d bytes only %d are", used-8, free)
+	checkAllFree(t, h)
+}
+
+// checkAllFree tells whether all blocks' memory came back and was joined.
+func checkAllFree(t *testing.T, h *Heap) {
+	t.Helper()
+	if used, free := h.Used(); used != free {
+		t.Errorf("all blocks are free, but of %d bytes only %d are", used, free)
 	}
-	if inUse*8 < used {
-		t.Errorf("%d bytes live in a heap of %d: free blocks are not reused", inUse, used)
+	if h.pages.top > 1 {
+		if first := h.pages.info.At(1); first.state != idle || first.run != h.pages.top-1 {
+			t.Errorf("of %d free pages the first run has %d", h.pages.top-1, first.run)
+		}
+	}
+}
+
+// Many lists that grow together pass through all sizes. What they leave behind
+// serves the next size, and pages serve blocks of all kinds.
+func TestHeapReusesOtherSizes(t *testing.T) {
+	h := newTestHeap(t, 64<<20)
+	const lists, steps = 1000, 600
+	refs := make([]Ref, lists)
+	for step := 1; step <= steps; step++ {
+		for i := range refs {
+			next, err := h.Alloc(12 * step)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Free(refs[i])
+			refs[i] = next
+		}
+	}
+	used, free := h.Used()
+	if used > 2*(used-free) {
+		t.Errorf("%d KB of blocks take %d KB", (used-free)>>10, used>>10)
+	}
+	for _, r := range refs {
+		h.Free(r)
+	}
+	checkAllFree(t, h)
+	if _, err := h.Alloc(5 << 20); err != nil {
+		t.Error(err)
+	}
+	if after, _ := h.Used(); after != used {
+		t.Errorf("free pages were not reused: %d KB, then %d", used>>10, after>>10)
 	}
 }
 
@@ -120,7 +163,7 @@ func TestHeapFull(t *testing.T) {
 	}
 	n := 0
 	for {
-		r, err := h.Alloc(1000)
+		r, err := h.Alloc(4096)
 		if err != nil {
 			if r != 0 && r.place() != 0 {
 				t.Error("a block came with the error")
@@ -129,26 +172,33 @@ func TestHeapFull(t *testing.T) {
 		}
 		n++
 	}
-	if n != 65 { // (65536 - 8) / 1000
-		t.Errorf("%d blocks of 1000 bytes in 64 KB", n)
+	if n != 0 { // a slab of sixteen, less one page that is never used
+		t.Errorf("%d blocks of 4 KB in a heap of 64", n)
+	}
+	for n = 0; ; n++ {
+		if _, err := h.Alloc(100); err != nil {
+			break
+		}
+	}
+	if n != 15*39 {
+		t.Errorf("%d blocks of 104 bytes in 15 pages", n)
 	}
 }
 
 func TestSpans(t *testing.T) {
-	const spanSize = 256 << 10
-	h := newTestHeap(t, 16<<20)
+	h := newTestHeap(t, 64<<20)
 	var wg sync.WaitGroup
 	refs := make([][]Ref, 4)
 	for w := range refs {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			s := h.Span(spanSize)
+			s := h.Span()
 			defer s.Close()
 			for i := range 3000 {
 				n := 16 + i%700
 				if i%1000 == 0 {
-					n = spanSize // larger than a span likes
+					n = 100_000 // no slab for these
 				}
 				r, err := s.Alloc(n)
 				if err != nil {
@@ -173,9 +223,7 @@ func TestSpans(t *testing.T) {
 			h.Free(r)
 		}
 	}
-	if used, free := h.Used(); used-8 != free {
-		t.Errorf("of %d bytes %d are free", used-8, free)
-	}
+	checkAllFree(t, h)
 }
 
 func TestColumn(t *testing.T) {

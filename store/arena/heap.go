@@ -4,71 +4,39 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
-	"sync"
 	"unsafe"
 )
 
-// A Ref names a block of a Heap: its place in units of 8 bytes (35 bits), a
-// tag for the owner's use (1 bit) and its length in bytes (27 bits). The zero
-// Ref names no block. The top bit is always clear and free for the owner.
-type Ref uint64
-
-const (
-	lengthBits = 27
-	tagBit     = Ref(1) << lengthBits
-	placeShift = lengthBits + 1
-	placeBits  = 35
-
-	// MaxBlock is the length of the longest block, in bytes.
-	MaxBlock = 1<<lengthBits - 1
-	// MaxHeap is the size of the largest heap, in bytes.
-	MaxHeap = 8 << placeBits
-)
-
-func newRef(place uint64, n int) Ref { return Ref(place>>3<<placeShift | uint64(n)) }
-
-// Len returns the block's length in bytes.
-func (r Ref) Len() int { return int(r & (tagBit - 1)) }
-
-// Tagged tells whether the tag is set.
-func (r Ref) Tagged() bool { return r&tagBit != 0 }
-
-// WithTag returns the same block's name with the tag set.
-func (r Ref) WithTag() Ref { return r | tagBit }
-
-// Untagged returns the same block's name with the tag clear.
-func (r Ref) Untagged() Ref { return r &^ tagBit }
-
-func (r Ref) place() uint64 { return uint64(r) >> placeShift << 3 }
-
-// ErrFull says that a heap's reservation is used up.
-var ErrFull = errors.New("arena: the heap's reserved address space is used up")
+// ErrFull says that a reservation is used up, or that a block would be longer
+// than MaxBlock.
+var ErrFull = errors.New("the memory reserved is used up")
 
 // Heap hands out blocks. Bytes may be called by anyone at any time; Alloc and
 // Free belong to one goroutine at a time. Many may allocate at once, each from
 // a Span of its own, while nobody calls Alloc or Free.
 //
-// Small blocks come in classes of 8 bytes, so a free block fits the next of
-// its size exactly. Larger ones come in eight steps a doubling, which wastes
-// an eighth at most. Where a class is empty, a larger free block is cut;
-// neighbours are not joined again, since the sizes asked for hardly change.
+// Blocks up to 32 KB come from slabs of equal ones: each 8 bytes have a size of
+// their own up to 512, above there are eight sizes a doubling. A slab whose
+// last block is freed gives its pages back, so lists that grow together, each
+// size after the other, do not leave their old sizes' memory behind. Longer
+// blocks are runs of pages.
 type Heap struct {
-	memory []byte
-	mu     sync.Mutex // guards top while many goroutines take spans
-	top    uint64     // everything from here on is untouched
-	free   [classes]uint64
-	any    [(classes + 63) / 64]uint64 // a bit for each class that has a free block
-	spare  int64                       // bytes in free blocks
+	memory  []byte
+	pages   pages
+	partial [classes]uint32 // first slab of each class that has room; 0 is none
+	live    int64           // bytes of blocks handed out and not freed, as their slabs count them
 }
 
 const (
-	smallLimit   = 2048             // up to here a class each 8 bytes
-	smallClasses = smallLimit/8 + 1 // class i holds blocks of 8*i bytes
+	smallLimit   = 512              // up to here a class each 8 bytes
+	smallClasses = smallLimit/8 + 1 // class i has blocks of 8*i bytes
+	slabLimit    = 32 << 10         // above it blocks are runs of pages
 	stepBits     = 3
-	classes      = smallClasses + (lengthBits-11)<<stepBits
+	smallBits    = 9                                       // of smallLimit
+	classes      = smallClasses + (15-smallBits)<<stepBits // 15 bits of slabLimit
 )
 
-// class returns the class for n bytes and the size of its blocks.
+// class returns the class for n bytes, n <= slabLimit, and its blocks' size.
 func class(n int) (class, size int) {
 	if n <= smallLimit {
 		c := (n + 7) / 8
@@ -78,8 +46,27 @@ func class(n int) (class, size int) {
 	top := bits.Len(uint(n-1)) - 1
 	step := 1 << (top - stepBits)
 	size = (n + step - 1) &^ (step - 1)
-	return smallClasses + (top-11)<<stepBits + (size-1)>>(top-stepBits) - 1<<stepBits, size
+	return smallClasses + (top-smallBits)<<stepBits + (size-1)>>(top-stepBits) - 1<<stepBits, size
 }
+
+// slabPages is how many pages a slab of blocks of size has: room for 8 at
+// least, mostly 16 and more, so that its rest is small.
+func slabPages(size int) uint32 {
+	switch {
+	case size <= 256:
+		return 1
+	case size <= 4096:
+		return uint32(16*size+pageSize-1) >> pageBits
+	default:
+		return uint32(8*size+pageSize-1) >> pageBits
+	}
+}
+
+// slabRoom is how many blocks of size a slab holds.
+func slabRoom(size int) uint16 { return uint16(int(slabPages(size)) << pageBits / size) }
+
+// pagesFor is how many pages a block of n bytes takes that has no slab.
+func pagesFor(n int) uint32 { return uint32((n + pageSize - 1) >> pageBits) }
 
 // NewHeap reserves room for size bytes of blocks, or less, down to least,
 // where the system does not give as much.
@@ -89,13 +76,24 @@ func NewHeap(size, least int) (*Heap, error) {
 		memory, err := reserve(size)
 		if err == nil {
 			adviseHuge(memory)
-			return &Heap{memory: memory, top: 8}, nil // place 0 is "no block"
+			h := &Heap{memory: memory}
+			if err := h.pages.init(size); err != nil {
+				return nil, errors.Join(err, h.Release())
+			}
+			return h, nil
 		}
 		if size/2 < least {
 			return nil, err
 		}
 		size /= 2
 	}
+}
+
+// Release gives the memory back. Nothing may use a block any more.
+func (h *Heap) Release() error {
+	memory := h.memory
+	h.memory = nil
+	return errors.Join(release(memory), h.pages.info.Release())
 }
 
 // Bytes returns the block's memory. It stays valid until the block is freed.
@@ -110,179 +108,153 @@ func (h *Heap) Alloc(n int) (Ref, error) {
 	if n <= 0 || n > MaxBlock {
 		return 0, ErrFull
 	}
-	c, size := class(n)
-	if h.free[c] == 0 {
-		if larger := h.larger(c, size); larger != 0 {
-			return newRef(h.cut(larger, size), n), nil
-		}
-		place, err := h.extend(size)
-		return newRef(place, n), err
+	if n > slabLimit {
+		return h.allocPages(n, &h.live)
 	}
-	return newRef(h.pop(c, size), n), nil
+	c, size := class(n)
+	first := h.partial[c]
+	if first == 0 {
+		var err error
+		if first, err = h.newSlab(c, size); err != nil {
+			return 0, err
+		}
+		push(&h.pages.info, &h.partial[c], first)
+	}
+	s := h.pages.info.At(first)
+	i := s.fresh
+	if s.freed != 0 {
+		i = s.freed - 1
+		s.freed = binary.NativeEndian.Uint16(h.memory[blockPlace(first, i, size):])
+	} else {
+		s.fresh++
+	}
+	s.used++
+	if s.used == slabRoom(size) {
+		remove(&h.pages.info, &h.partial[c], first)
+	}
+	h.live += int64(size)
+	return newRef(blockPlace(first, i, size), n), nil
 }
 
-// Free takes a block back. Nobody may use it any more.
+func blockPlace(first uint32, i uint16, size int) uint64 {
+	return uint64(first)<<pageBits + uint64(i)*uint64(size)
+}
+
+func (h *Heap) allocPages(n int, live *int64) (Ref, error) {
+	count := pagesFor(n)
+	first, err := h.pages.take(count)
+	if err != nil {
+		return 0, err
+	}
+	*live += int64(count) << pageBits
+	return newRef(uint64(first)<<pageBits, n), nil
+}
+
+// newSlab makes an empty slab and returns its first page.
+func (h *Heap) newSlab(c, size int) (uint32, error) {
+	count := slabPages(size)
+	first, err := h.pages.take(count)
+	if err != nil {
+		return 0, err
+	}
+	*h.pages.info.At(first) = page{state: slab, class: uint8(c)}
+	for i := uint32(1); i < count; i++ {
+		*h.pages.info.At(first + i) = page{state: inner, run: i}
+	}
+	return first, nil
+}
+
+// Free takes a block back. Nobody may use it any more. The zero Ref is fine.
 func (h *Heap) Free(r Ref) {
 	if r.place() == 0 {
 		return
 	}
-	_, size := class(r.Len())
-	h.push(r.place(), size)
+	first := uint32(r.place() >> pageBits)
+	if r.Len() > slabLimit {
+		count := pagesFor(r.Len())
+		h.pages.give(first, count)
+		h.live -= int64(count) << pageBits
+		return
+	}
+	c, size := class(r.Len())
+	if at := h.pages.info.At(first); at.state == inner {
+		first -= at.run
+	}
+	s := h.pages.info.At(first)
+	i := uint16((r.place() - uint64(first)<<pageBits) / uint64(size))
+	binary.NativeEndian.PutUint16(h.memory[r.place():], s.freed)
+	s.freed = i + 1
+	if s.used == slabRoom(size) {
+		push(&h.pages.info, &h.partial[c], first)
+	}
+	s.used--
+	h.live -= int64(size)
+	if s.used == 0 {
+		remove(&h.pages.info, &h.partial[c], first)
+		h.pages.give(first, slabPages(size))
+	}
 }
 
-// Used returns the bytes that were ever handed out and those of them that are
-// free now.
+// Used returns the bytes that were ever handed out, and those of them that no
+// block uses now. It belongs to the goroutine that allocates.
 func (h *Heap) Used() (used, free int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return int64(h.top), h.spare
+	used = int64(h.pages.top-1) << pageBits
+	return used, used - h.live
 }
 
-// Release gives the memory back. Nothing may use a block any more.
-func (h *Heap) Release() error {
-	memory := h.memory
-	h.memory = nil
-	return release(memory)
-}
-
-func (h *Heap) extend(size int) (uint64, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if uint64(size) > uint64(len(h.memory))-h.top {
-		return 0, ErrFull
-	}
-	place := h.top
-	h.top += uint64(size)
-	return place, nil
-}
-
-// The free blocks of a class are a list: the first word of each holds the
-// place of the next.
-
-func (h *Heap) push(place uint64, size int) {
-	c, _ := class(size)
-	binary.NativeEndian.PutUint64(h.memory[place:], h.free[c])
-	h.free[c] = place
-	h.any[c/64] |= 1 << (c % 64)
-	h.spare += int64(size)
-}
-
-func (h *Heap) pop(c, size int) uint64 {
-	place := h.free[c]
-	h.free[c] = binary.NativeEndian.Uint64(h.memory[place:])
-	if h.free[c] == 0 {
-		h.any[c/64] &^= 1 << (c % 64)
-	}
-	h.spare -= int64(size)
-	return place
-}
-
-// larger returns the first class above c that has a free block worth cutting,
-// or 0. A rest of 8 bytes would serve nobody.
-func (h *Heap) larger(c, size int) int {
-	for i := c + 1; i < classes; {
-		word := h.any[i/64] >> (i % 64)
-		if word == 0 {
-			i = (i/64 + 1) * 64
-			continue
-		}
-		i += bits.TrailingZeros64(word)
-		if classSize(i)-size >= 16 {
-			return i
-		}
-		i++
-	}
-	return 0
-}
-
-// cut takes a block of class c, keeps its first size bytes and frees the rest.
-func (h *Heap) cut(c, size int) uint64 {
-	whole := classSize(c)
-	place := h.pop(c, whole)
-	h.give(place+uint64(size), whole-size)
-	return place
-}
-
-// give frees n bytes, a multiple of 8, as blocks whose sizes are those of
-// classes.
-func (h *Heap) give(place uint64, n int) {
-	for n > 0 {
-		size := floorClass(n)
-		h.push(place, size)
-		place += uint64(size)
-		n -= size
-	}
-}
-
-// classSize is the size of class c's blocks.
-func classSize(c int) int {
-	if c < smallClasses {
-		return c * 8
-	}
-	c -= smallClasses
-	return (1<<stepBits + c&(1<<stepBits-1) + 1) << (c>>stepBits + 11 - stepBits)
-}
-
-// floorClass is the largest class size that is not above n, which is a
-// multiple of 8.
-func floorClass(n int) int {
-	if n <= smallLimit {
-		return n
-	}
-	n = min(n, 1<<lengthBits)
-	top := bits.Len(uint(n)) - 1
-	return n &^ (1<<(top-stepBits) - 1)
-}
-
-// Span is a private piece of a heap from which one goroutine allocates
-// without asking the others. It fills itself when it is empty.
+// Span allocates blocks of a heap for one goroutine, from slabs of its own. It
+// does not reuse what was freed.
 type Span struct {
-	heap       *Heap
-	size       int
-	place, end uint64
+	heap  *Heap
+	slabs [classes]uint32 // the slab of each class that has room; 0 is none
+	live  int64
 }
 
-// Span returns an empty span of the heap that takes size bytes at a time, a
-// multiple of 8.
-func (h *Heap) Span(size int) Span { return Span{heap: h, size: size} }
+// Span returns a new span of the heap.
+func (h *Heap) Span() *Span { return &Span{heap: h} }
 
-// Alloc is the heap's Alloc for the span's goroutine. It does not reuse free
-// blocks.
+// Alloc is the heap's Alloc for the span's goroutine.
 func (s *Span) Alloc(n int) (Ref, error) {
 	if n <= 0 || n > MaxBlock {
 		return 0, ErrFull
 	}
-	_, size := class(n)
-	if size > s.size/4 {
-		place, err := s.heap.extend(size)
-		return newRef(place, n), err
+	if n > slabLimit {
+		return s.heap.allocPages(n, &s.live)
 	}
-	if uint64(size) > s.end-s.place {
-		if err := s.refill(); err != nil {
+	c, size := class(n)
+	first := s.slabs[c]
+	if first == 0 {
+		var err error
+		if first, err = s.heap.newSlab(c, size); err != nil {
 			return 0, err
 		}
+		s.slabs[c] = first
 	}
-	place := s.place
-	s.place += uint64(size)
-	return newRef(place, n), nil
+	at := s.heap.pages.info.At(first)
+	i := at.fresh
+	at.fresh++
+	at.used++
+	if at.fresh == slabRoom(size) {
+		s.slabs[c] = 0
+	}
+	s.live += int64(size)
+	return newRef(blockPlace(first, i, size), n), nil
 }
 
-func (s *Span) refill() error {
-	s.Close()
-	place, err := s.heap.extend(s.size)
-	if err != nil {
-		return err
-	}
-	s.place, s.end = place, place+uint64(s.size)
-	return nil
-}
-
-// Close gives what is left of the span back to the heap.
+// Close gives what is left of the span's slabs to the heap. The span is empty
+// then, and of use again.
 func (s *Span) Close() {
-	s.heap.mu.Lock()
-	defer s.heap.mu.Unlock()
-	s.heap.give(s.place, int(s.end-s.place))
-	s.place, s.end = 0, 0
+	h := s.heap
+	h.pages.mu.Lock()
+	defer h.pages.mu.Unlock()
+	for c, first := range s.slabs {
+		if first != 0 {
+			push(&h.pages.info, &h.partial[c], first)
+			s.slabs[c] = 0
+		}
+	}
+	h.live += s.live
+	s.live = 0
 }
 
 // SizeOf returns the size of a T in bytes.
