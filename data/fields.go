@@ -2,11 +2,15 @@ package data
 
 import "redoubt/store"
 
-// fieldNames has the names of each kind's fields, in the order of their bits.
-var fieldNames = [kinds][]string{
-	users:     {"id", "email", "first_name", "last_name", "gender", "birth_date"},
-	locations: {"id", "distance", "place", "country", "city"},
-	visits:    {"id", "location", "user", "visited_at", "mark"},
+// fieldNames has the fields of each kind with their names.
+var fieldNames = [kinds][]struct {
+	name  string
+	field store.Fields
+}{
+	users: {{"id", store.ID}, {"email", store.Email}, {"first_name", store.FirstName}, {"last_name", store.LastName},
+		{"gender", store.Gender}, {"birth_date", store.BirthDate}},
+	locations: {{"id", store.ID}, {"distance", store.Distance}, {"place", store.Place}, {"country", store.Country}, {"city", store.City}},
+	visits:    {{"id", store.ID}, {"location", store.AtLocation}, {"user", store.ByUser}, {"visited_at", store.VisitedAt}, {"mark", store.Mark}},
 }
 
 // The functions below are the fast path of Reader.field: each returns the

@@ -348,9 +348,9 @@ func (w *worker) recordError(f *file, n int, err error) error {
 // missing returns the names of the fields that has lacks.
 func missing(k kind, has store.Fields) []string {
 	var names []string
-	for bit, name := range fieldNames[k] {
-		if has&(1<<bit) == 0 {
-			names = append(names, name)
+	for _, f := range fieldNames[k] {
+		if has&f.field == 0 {
+			names = append(names, f.name)
 		}
 	}
 	return names

@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 // Its inner methods all take the input and a position and return the position
 // after what they read, or -1 with the fault in r.fault.
 type Reader struct {
-	scratch []byte // strings that had escapes, as they are without
+	scratch []byte // strings that had escapes, as they are without; see reset
 	fault   Error  // set by whatever returned -1
 }
 
@@ -86,10 +86,22 @@ func (r *Reader) whole(src []byte, i int) error {
 	return &fault
 }
 
+// keepScratch is how many bytes of scratch a Reader keeps from one record to
+// the next: long ones are rare.
+const keepScratch = 64 << 10
+
+// reset forgets the strings of the record before.
+func (r *Reader) reset() {
+	if cap(r.scratch) > keepScratch {
+		r.scratch = nil
+	}
+	r.scratch = r.scratch[:0]
+}
+
 // user reads the user that starts at i.
 func (r *Reader) user(src []byte, i int, u *store.User) int {
 	*u = store.User{}
-	r.scratch = r.scratch[:0]
+	r.reset()
 	i, more := r.open(src, i)
 	for more {
 		var field store.Fields
@@ -127,7 +139,7 @@ func (r *Reader) user(src []byte, i int, u *store.User) int {
 // location reads the location that starts at i.
 func (r *Reader) location(src []byte, i int, l *store.Location) int {
 	*l = store.Location{}
-	r.scratch = r.scratch[:0]
+	r.reset()
 	i, more := r.open(src, i)
 	for more {
 		var field store.Fields
@@ -163,7 +175,7 @@ func (r *Reader) location(src []byte, i int, l *store.Location) int {
 // visit reads the visit that starts at i.
 func (r *Reader) visit(src []byte, i int, v *store.Visit) int {
 	*v = store.Visit{}
-	r.scratch = r.scratch[:0]
+	r.reset()
 	i, more := r.open(src, i)
 	for more {
 		var field store.Fields
@@ -213,9 +225,9 @@ func (r *Reader) open(src []byte, i int) (pos int, more bool) {
 // colon at once, and the colon. The field is 0 for an unknown name.
 func (r *Reader) field(k kind, src []byte, i int) (store.Fields, int) {
 	name, i := r.key(src, i)
-	for bit, known := range fieldNames[k] {
-		if string(name) == known {
-			return 1 << bit, i
+	for _, f := range fieldNames[k] {
+		if string(name) == f.name {
+			return f.field, i
 		}
 	}
 	return 0, i
@@ -489,9 +501,9 @@ func (r *Reader) fail(offset int, reason string) int {
 
 // blame notes whose value was at fault and returns -1.
 func (r *Reader) blame(k kind, field store.Fields) int {
-	for bit, name := range fieldNames[k] {
-		if field == 1<<bit {
-			r.fault.Field = name
+	for _, f := range fieldNames[k] {
+		if field == f.field {
+			r.fault.Field = f.name
 		}
 	}
 	return -1

@@ -278,8 +278,8 @@ func TestReaderVisit(t *testing.T) {
 func TestReaderNames(t *testing.T) {
 	var r Reader
 	for k, known := range fieldNames {
-		for bit, name := range known {
-			value := "3"
+		for _, f := range known {
+			name, value := f.name, "3"
 			if rule := rules[kind(k)][name]; rule.runes > 0 {
 				value = `"3"`
 			} else if rule.words != nil {
@@ -306,7 +306,7 @@ func TestReaderNames(t *testing.T) {
 			_, err := read(&r, kind(k), []byte(bad))
 			var e *Error
 			if !errors.As(err, &e) || e.Field != name {
-				t.Errorf("%v %s (bit %d): %v", kind(k), bad, bit, err)
+				t.Errorf("%v %s (%s): %v", kind(k), bad, name, err)
 			}
 		}
 	}

@@ -65,35 +65,40 @@ func found(body []byte, exists bool) Reply {
 // are the two sides of the target's first question mark, as they were sent.
 // The checks come in this order: path, method, existence, then parameters or
 // body. Nothing that is passed in is kept.
+//
+// A request that writes leaves the read section and enters it anew: writers
+// wait for each other, and would hold back memory while they do. So earlier
+// replies of the section must have been sent or copied before Serve is called
+// with a method that Writes.
 func (w *Worker) Serve(method, path, query, body []byte) Reply {
 	r, known := parsePath(path)
 	if !known {
 		return status(404)
 	}
 	get := string(method) == "GET" || string(method) == "HEAD"
-	post := string(method) == "POST"
+	post := Writes(method)
 	switch {
-	case r.part == create && get:
+	case r.part == newRecord && get:
 		return status(404) // GET of a record whose id is "new": there is none
-	case r.part == create && post:
-		return w.create(r.entity, body)
-	case r.part == create:
+	case r.part == newRecord && post:
+		return w.create(r.kind, body)
+	case r.part == newRecord:
 		return notAllowed("POST")
-	case r.part == entity && !get && !post:
+	case r.part == record && !get && !post:
 		return notAllowed("GET, HEAD, POST")
-	case r.part != entity && !get:
+	case r.part != record && !get:
 		return notAllowed("GET, HEAD")
 	case post:
 		if !w.exists(r) {
 			return status(404)
 		}
 		return w.update(r, body)
-	case r.part == visits:
+	case r.part == visitsOf:
 		return w.userVisits(r.id, query)
-	case r.part == average:
+	case r.part == averageOf:
 		return w.locationAverage(r.id, query)
 	}
-	switch r.entity {
+	switch r.kind {
 	case users:
 		return found(w.reader.User(r.id))
 	case locations:
@@ -103,8 +108,11 @@ func (w *Worker) Serve(method, path, query, body []byte) Reply {
 	}
 }
 
+// Writes tells whether a request with this method may change the store.
+func Writes(method []byte) bool { return string(method) == "POST" }
+
 func (w *Worker) exists(r route) bool {
-	switch r.entity {
+	switch r.kind {
 	case users:
 		return w.reader.HasUser(r.id)
 	case locations:
@@ -120,38 +128,45 @@ func (w *Worker) create(kind kind, body []byte) Reply {
 		if w.json.User(body, &w.user) != nil || w.user.Has != store.WholeUser {
 			return status(400)
 		}
-		return written(w.store.CreateUser(&w.user))
+		return written(w.write(func() error { return w.store.CreateUser(&w.user) }))
 	case locations:
 		if w.json.Location(body, &w.location) != nil || w.location.Has != store.WholeLocation {
 			return status(400)
 		}
-		return written(w.store.CreateLocation(&w.location))
+		return written(w.write(func() error { return w.store.CreateLocation(&w.location) }))
 	default:
 		if w.json.Visit(body, &w.visit) != nil || w.visit.Has != store.WholeVisit {
 			return status(400)
 		}
-		return written(w.store.CreateVisit(&w.visit))
+		return written(w.write(func() error { return w.store.CreateVisit(&w.visit) }))
 	}
 }
 
 func (w *Worker) update(r route, body []byte) Reply {
-	switch r.entity {
+	switch r.kind {
 	case users:
 		if w.json.User(body, &w.user) != nil || w.user.Has&store.ID != 0 {
 			return status(400)
 		}
-		return written(w.store.UpdateUser(r.id, &w.user))
+		return written(w.write(func() error { return w.store.UpdateUser(r.id, &w.user) }))
 	case locations:
 		if w.json.Location(body, &w.location) != nil || w.location.Has&store.ID != 0 {
 			return status(400)
 		}
-		return written(w.store.UpdateLocation(r.id, &w.location))
+		return written(w.write(func() error { return w.store.UpdateLocation(r.id, &w.location) }))
 	default:
 		if w.json.Visit(body, &w.visit) != nil || w.visit.Has&store.ID != 0 {
 			return status(400)
 		}
-		return written(w.store.UpdateVisit(r.id, &w.visit))
+		return written(w.write(func() error { return w.store.UpdateVisit(r.id, &w.visit) }))
 	}
+}
+
+// write writes outside of the read section.
+func (w *Worker) write(do func() error) error {
+	w.reader.Exit()
+	defer w.reader.Enter()
+	return do()
 }
 
 // written is the reply to a write.

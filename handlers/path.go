@@ -2,46 +2,46 @@ package handlers
 
 import "bytes"
 
-// kind is one of the three entities.
+// kind is one of the three kinds of record.
 type kind uint8
 
 const (
 	users kind = iota
 	locations
-	visitRecords
+	visits
 )
 
-// part is what of an entity a path asks for.
+// part is what a path asks for.
 type part uint8
 
 const (
-	entity  part = iota // /users/1
-	create              // /users/new
-	visits              // /users/1/visits
-	average             // /locations/1/avg
+	record    part = iota // /users/1
+	newRecord             // /users/new
+	visitsOf              // /users/1/visits
+	averageOf             // /locations/1/avg
 )
 
 // route is a path that the API knows.
 type route struct {
-	entity kind
-	part   part
-	id     uint32
+	kind kind
+	part part
+	id   uint32
 }
 
-var kinds = [...][]byte{users: []byte("/users/"), locations: []byte("/locations/"), visitRecords: []byte("/visits/")}
+var prefixes = [...][]byte{users: []byte("/users/"), locations: []byte("/locations/"), visits: []byte("/visits/")}
 
 // parsePath tells what a path asks for. It is taken as it was sent: escapes, a
 // slash at the end or a zero in front of an id make another path, which the
 // API does not know.
 func parsePath(path []byte) (r route, known bool) {
-	for k, prefix := range kinds {
+	for k, prefix := range prefixes {
 		if !bytes.HasPrefix(path, prefix) {
 			continue
 		}
-		r.entity = kind(k)
+		r.kind = kind(k)
 		rest := path[len(prefix):]
 		if string(rest) == "new" {
-			r.part = create
+			r.part = newRecord
 			return r, true
 		}
 		var tail []byte
@@ -51,11 +51,11 @@ func parsePath(path []byte) (r route, known bool) {
 		switch {
 		case len(tail) == 0:
 			return r, true
-		case r.entity == users && string(tail) == "/visits":
-			r.part = visits
+		case r.kind == users && string(tail) == "/visits":
+			r.part = visitsOf
 			return r, true
-		case r.entity == locations && string(tail) == "/avg":
-			r.part = average
+		case r.kind == locations && string(tail) == "/avg":
+			r.part = averageOf
 			return r, true
 		}
 		return r, false

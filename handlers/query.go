@@ -16,7 +16,7 @@ type query struct {
 }
 
 func (q *query) open(raw []byte) {
-	q.rest, q.scratch = raw, q.scratch[:0]
+	q.rest, q.scratch = raw, q.scratch[:0] // as long as a target at most: engines limit these
 }
 
 // next returns the next parameter. value is not decoded yet. A name that
@@ -138,7 +138,11 @@ func (w *Worker) userVisits(id uint32, raw []byte) Reply {
 	for q.open(raw); ; {
 		name, value, more := q.next()
 		if !more {
-			return found(w.reader.UserVisits(id, &f))
+			body, err := w.reader.UserVisits(id, &f)
+			if err != nil {
+				return status(503) // it exists: it must be too large
+			}
+			return Reply{Status: 200, Body: body}
 		}
 		ok := true
 		switch string(name) {

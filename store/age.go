@@ -23,10 +23,15 @@ func newClock(now int64) clock {
 type traveller uint32
 
 const (
-	dayBias   = 1 << 15
-	startBit  = 1 << 15
-	femaleBit = 1 << 14
+	travellerBits = 18
+	dayShift      = 2
+	startBit      = 1 << 1
+	femaleBit     = 1 << 0
+	dayBias       = 1 << 15
 )
+
+// day is the day of birth, biased.
+func (t traveller) day() int32 { return int32(t >> dayShift) }
 
 func (c clock) traveller(birth int32, gender byte) traveller {
 	seconds := int64(birth) - c.start
@@ -34,7 +39,7 @@ func (c clock) traveller(birth int32, gender byte) traveller {
 	if seconds%day < 0 {
 		d--
 	}
-	t := traveller(d+dayBias) << 16
+	t := traveller(d+dayBias) << dayShift
 	if d*day == seconds {
 		t |= startBit
 	}

@@ -71,28 +71,11 @@ func (b *Builder) Adder() *Adder {
 	return a
 }
 
-func (a *Adder) alloc(n int) (arena.Ref, error) {
-	ref, err := a.span.Alloc(n)
-	if err != nil {
-		return 0, ErrFull
-	}
-	return ref, nil
-}
-
-func (a *Adder) memory() *arena.Heap { return a.builder.store.heap }
-
 func (a *Adder) text(raw []byte) []byte {
 	var kept []byte
 	kept, a.encoded = text(raw, a.encoded)
 	return kept
 }
-
-// The kinds of record, as indexes.
-const (
-	userKind = iota
-	locationKind
-	visitKind
-)
 
 // slot returns the slot for a record that is to be added.
 func (a *Adder) slot(x *ids, kind int, id uint32) (uint32, error) {
@@ -106,7 +89,7 @@ func (a *Adder) slot(x *ids, kind int, id uint32) (uint32, error) {
 	if _, exists := x.slot(id); exists {
 		return 0, ErrExists
 	}
-	slot, old, err := x.prepare(id, a.alloc)
+	slot, old, err := x.prepare(id, a.span.Alloc)
 	if err != nil {
 		return 0, err
 	}
@@ -115,7 +98,8 @@ func (a *Adder) slot(x *ids, kind int, id uint32) (uint32, error) {
 	return slot, nil
 }
 
-// replace notes a block that other adders may still be reading.
+// replace notes a block that is no longer used. It is freed at the end: while
+// spans are in use, nobody may.
 func (a *Adder) replace(ref arena.Ref) {
 	if ref != 0 {
 		a.replaced = append(a.replaced, ref)
@@ -132,7 +116,7 @@ func (a *Adder) AddUser(u *User) error {
 	}
 	a.encoded = a.encoded[:0]
 	fields := userFields{birth: u.BirthDate, gender: u.Gender, first: a.text(u.FirstName), last: a.text(u.LastName), email: a.text(u.Email)}
-	block, err := s.newUserBlock(a, &fields)
+	block, err := s.newUserBlock(a.span, &fields)
 	if err != nil {
 		return err
 	}
@@ -156,7 +140,7 @@ func (a *Adder) AddUser(u *User) error {
 	if s.emailTaken(key, fields.email, slot) {
 		return ErrEmailTaken
 	}
-	old, err := s.emails.room(key, a.alloc)
+	old, err := s.emails.room(key, a.span.Alloc)
 	if err != nil {
 		return err
 	}
@@ -166,7 +150,7 @@ func (a *Adder) AddUser(u *User) error {
 }
 
 func (a *Adder) setBody(word *atomic.Uint64) error {
-	body, err := newBlock(a, a.rendered)
+	body, err := newBlock(a.builder.store.heap, a.span, a.rendered)
 	word.Store(uint64(body))
 	return err
 }
@@ -181,7 +165,7 @@ func (a *Adder) AddLocation(l *Location) error {
 	}
 	a.encoded = a.encoded[:0]
 	fields := locationFields{distance: l.Distance, place: a.text(l.Place), country: a.text(l.Country), city: a.text(l.City)}
-	word, err := s.newLocationWord(a, &fields)
+	word, err := s.newLocationWord(a.span, &fields)
 	if err != nil {
 		return err
 	}
@@ -222,7 +206,7 @@ func (a *Adder) AddVisit(v *Visit) error {
 		return nil
 	}
 	a.rendered = appendVisit(a.rendered[:0], v.ID, v.Location, v.User, v.VisitedAt, v.Mark)
-	body, err := newBlock(a, a.rendered)
+	body, err := newBlock(s.heap, a.span, a.rendered)
 	if err != nil {
 		return err
 	}

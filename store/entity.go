@@ -1,31 +1,32 @@
 package store
 
-import "errors"
+import (
+	"errors"
+
+	"redoubt/store/arena"
+)
 
 // Fields says which fields of an entity are given: all of them in a record
 // of a data file or a create, some in an update.
-type Fields uint8
+type Fields uint16
 
-// The fields of the three entities: ID is common, the others count from there.
+// The fields of the three entities; ID is common.
 const (
 	ID Fields = 1 << iota
+
 	Email
 	FirstName
 	LastName
 	Gender
 	BirthDate
-)
 
-const (
-	Distance Fields = 2 << iota
+	Distance
 	Place
 	Country
 	City
-)
 
-const (
-	AtLocation Fields = 2 << iota // the visit's location
-	ByUser                        // the visit's user
+	AtLocation // the visit's location
+	ByUser     // the visit's user
 	VisitedAt
 	Mark
 )
@@ -72,11 +73,12 @@ type Visit struct {
 
 // What a write or a load may be refused for. Nothing has changed then.
 var (
-	ErrMissing    = errors.New("no such record")                         // update of an unknown id
-	ErrExists     = errors.New("a record with this id exists")           // create or load of a known id
-	ErrEmailTaken = errors.New("another user has this email")            // create, update or load
-	ErrNoUser     = errors.New("the visit's user does not exist")        // create, update or load of a visit
-	ErrNoLocation = errors.New("the visit's location does not exist")    // create, update or load of a visit
-	ErrBusy       = errors.New("a reader stands still, memory waits")    // too much replaced memory is still being read: try again later
-	ErrFull       = errors.New("the store's reserved memory is used up") // no room for another record
+	ErrMissing    = errors.New("no such record")                      // update of an unknown id
+	ErrExists     = errors.New("a record with this id exists")        // create or load of a known id
+	ErrEmailTaken = errors.New("another user has this email")         // create, update or load
+	ErrNoUser     = errors.New("the visit's user does not exist")     // create, update or load of a visit
+	ErrNoLocation = errors.New("the visit's location does not exist") // create, update or load of a visit
+	ErrBusy       = errors.New("a reader stands still, memory waits") // too much replaced memory is still being read: try again later
+	ErrFull       = arena.ErrFull                                     // no room for another record
+	ErrTooLarge   = errors.New("the answer is too large")             // a list of visits that would be longer than MaxBody
 )

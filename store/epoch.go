@@ -98,13 +98,15 @@ func (r *Reader) Close() {
 // Enter begins a read section.
 func (r *Reader) Enter() { r.epoch.Store(r.store.epochs.now.Load()) }
 
-// keepBody is the capacity of a body's buffer that a reader keeps.
-const keepBody = 1 << 20
+// keepScratch is how many bytes of capacity a scratch buffer keeps: long
+// requests are rare, and what they needed should not stay with everyone who
+// ever served one.
+const keepScratch = 256 << 10
 
 // Exit ends the read section. What the reader returned is gone.
 func (r *Reader) Exit() {
 	r.epoch.Store(0)
-	if cap(r.body) > keepBody {
-		r.body, r.words = nil, nil
+	if cap(r.body) > keepScratch || cap(r.words)*8 > keepScratch || cap(r.country) > keepScratch {
+		r.body, r.words, r.country = nil, nil, nil
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -72,7 +73,7 @@ func (ix *indexing) run(slots [3][]span) error {
 		if v, exists := s.visit(slot); exists {
 			user, place := ix.users.At(v.user), ix.places.At(v.location)
 			arena.Slice[userEntry](s.heap, user.list)[user.left.Add(^uint32(0))] = v.userEntry(slot)
-			arena.Slice[placeEntry](s.heap, place.list)[place.left.Add(^uint32(0))] = newPlaceEntry(v.date, user.who, v.mark)
+			arena.Slice[placeEntry](s.heap, place.list)[place.left.Add(^uint32(0))] = newPlaceEntry(v.date, v.user, v.mark, user.who)
 		}
 		return nil
 	})
@@ -80,48 +81,48 @@ func (ix *indexing) run(slots [3][]span) error {
 		return err
 	}
 	err = inParallel(slots[userKind], s.heap, func(slot uint32, w *indexer) error {
-		return sortList(w, &s.users.At(slot).list, func(block []userEntry) {
-			slices.SortFunc(block, func(a, b userEntry) int { return compareUserEntries(&s.visitIDs, a, b) })
-		}, s.userLists.date, s.userLists.mark)
+		return sortList(w, s.userLists, &s.users.At(slot).list)
 	})
 	if err != nil {
 		return err
 	}
 	return inParallel(slots[locationKind], s.heap, func(slot uint32, w *indexer) error {
-		return sortList(w, &s.locations.At(slot).list, slices.Sort[[]placeEntry], s.placeLists.date, s.placeLists.mark)
+		return sortList(w, s.placeLists, &s.locations.At(slot).list)
 	})
 }
 
-func reserveList[E any](a allocator, list *atomic.Uint64, o *opening) (err error) {
-	n := o.left.Load()
+// reserveList makes the block of a list that visits are about to fill.
+func reserveList[E any](w *indexer, list *atomic.Uint64, o *opening) (err error) {
+	n := int(o.left.Load())
 	if n == 0 {
 		return nil
 	}
-	o.list, err = a.alloc(int(n) * arena.SizeOf[E]())
+	if most := arena.MaxBlock / arena.SizeOf[E](); n > most {
+		return fmt.Errorf("%d visits of one user or location; a list may start with %d", n, most)
+	}
+	o.list, err = w.span.Alloc(n * arena.SizeOf[E]())
 	list.Store(uint64(o.list))
 	return err
 }
 
 // sortList orders a list of one block, and cuts it in chunks if it is long.
-func sortList[E comparable](w *indexer, list *atomic.Uint64, sort func([]E), date func(E) int32, mark func(E) uint32) error {
+func sortList[E comparable](w *indexer, l *lists[E], list *atomic.Uint64) error {
 	ref := arena.Ref(list.Load())
 	if ref == 0 {
 		return nil
 	}
-	block := arena.Slice[E](w.heap, ref)
-	sort(block)
+	block := arena.Slice[E](l.heap, ref)
+	slices.SortFunc(block, l.compare)
 	if len(block) <= longestBlock {
 		return nil
 	}
-	w.chunks = w.chunks[:0]
-	if err := cut(w, block, date, mark, &w.chunks); err != nil {
+	var err error
+	if w.chunks, err = l.cut(w.chunks[:0], w.span, block); err != nil {
 		return err
 	}
-	directory, err := newBlock(w, w.chunks)
+	directory, err := newBlock(l.heap, w.span, w.chunks)
 	list.Store(uint64(directory.WithTag()))
-	w.mu.Lock()
-	*w.replaced = append(*w.replaced, ref)
-	w.mu.Unlock()
+	w.replaced = append(w.replaced, ref)
 	return err
 }
 
@@ -145,48 +146,43 @@ func spans(dense, far, end uint32) (pieces []span) {
 
 // indexer is one goroutine of a pass.
 type indexer struct {
-	heap     *arena.Heap
 	span     *arena.Span
 	chunks   []chunk
-	mu       *sync.Mutex
-	replaced *[]arena.Ref
+	replaced []arena.Ref
 }
-
-func (w *indexer) alloc(n int) (arena.Ref, error) { return w.span.Alloc(n) }
-func (w *indexer) memory() *arena.Heap            { return w.heap }
 
 // inParallel calls do for each slot of the pieces, on all processors, until
 // one call fails.
 func inParallel(pieces []span, heap *arena.Heap, do func(slot uint32, w *indexer) error) error {
 	var next atomic.Int64
-	var mu sync.Mutex
-	var failed error
-	var replaced []arena.Ref
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
-		wg.Go(func() {
-			w := &indexer{heap: heap, span: heap.Span(), mu: &mu, replaced: &replaced}
-			defer w.span.Close()
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(pieces) {
-					return
-				}
-				for slot := pieces[i].start; slot < pieces[i].end; slot++ {
-					if err := do(slot, w); err != nil {
-						mu.Lock()
-						failed = err
-						mu.Unlock()
-						next.Add(int64(len(pieces)))
-						return
-					}
+	work := func(w *indexer) error {
+		defer w.span.Close()
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(pieces) {
+				return nil
+			}
+			for slot := pieces[i].start; slot < pieces[i].end; slot++ {
+				if err := do(slot, w); err != nil {
+					next.Add(int64(len(pieces)))
+					return err
 				}
 			}
-		})
+		}
+	}
+	workers := make([]indexer, min(runtime.GOMAXPROCS(0), len(pieces)))
+	failed := make([]error, len(workers))
+	var wg sync.WaitGroup
+	for i := range workers {
+		w := &workers[i]
+		w.span = heap.Span()
+		wg.Go(func() { failed[i] = work(w) })
 	}
 	wg.Wait()
-	for _, ref := range replaced {
-		heap.Free(ref)
+	for i := range workers { // nobody may free while spans are in use
+		for _, ref := range workers[i].replaced {
+			heap.Free(ref)
+		}
 	}
-	return failed
+	return errors.Join(failed...)
 }

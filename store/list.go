@@ -25,20 +25,27 @@ type userEntry struct {
 func (e userEntry) mark() uint32 { return e.place & 7 }
 
 // placeEntry is a visit in its location's list: date 32 (biased, so that words
-// sort as dates do), traveller 18, 11 free, mark 3. The word is read and
-// written atomically, since a traveller may change in place. Visits that look
-// the same need not be told apart.
+// sort as dates do), the lowest bits of the user's slot 11, mark 3, traveller
+// 18. Entries are ordered by all but the traveller, which changes in place, so
+// the word is read and written atomically. Visits that look the same need not
+// be told apart. The bits of the user are there for the order alone: where
+// thousands visit on one date, an entry is still found at once.
 type placeEntry uint64
 
-const dateBias = 1 << 31
+const (
+	dateBias  = 1 << 31
+	userBits  = 11
+	userShift = travellerBits + 3
+)
 
-func newPlaceEntry(date int32, t traveller, mark uint8) placeEntry {
-	return placeEntry(uint64(uint32(date)+dateBias)<<32 | uint64(t) | uint64(mark))
+func newPlaceEntry(date int32, user uint32, mark uint8, t traveller) placeEntry {
+	return placeEntry(uint64(uint32(date)+dateBias)<<32 |
+		uint64(user%(1<<userBits))<<userShift | uint64(mark)<<travellerBits | uint64(t))
 }
 
 func (e placeEntry) date() int32          { return int32(uint32(e>>32) - dateBias) }
-func (e placeEntry) traveller() traveller { return traveller(e) &^ 7 }
-func (e placeEntry) mark() uint32         { return uint32(e) & 7 }
+func (e placeEntry) traveller() traveller { return traveller(e) & (1<<travellerBits - 1) }
+func (e placeEntry) mark() uint32         { return uint32(e>>travellerBits) & 7 }
 
 // chunk is an entry of a directory. Readers skip chunks by date and take the
 // sum of marks where they need no more.
@@ -65,6 +72,7 @@ type lists[E comparable] struct {
 	merged  []E     // scratch
 	chunks  []chunk // the list's, while it is edited
 	fresh   []chunk // scratch
+	own     []bool  // chunks that this write has made
 }
 
 func userLists(heap *arena.Heap, visits *ids) *lists[userEntry] {
@@ -91,7 +99,7 @@ func compareUserEntries(visits *ids, a, b userEntry) int {
 func placeLists(heap *arena.Heap) *lists[placeEntry] {
 	return &lists[placeEntry]{
 		heap:    heap,
-		compare: func(a, b placeEntry) int { return cmp.Compare(a>>32, b>>32) },
+		compare: func(a, b placeEntry) int { return cmp.Compare(a>>travellerBits, b>>travellerBits) },
 		date:    placeEntry.date,
 		mark:    placeEntry.mark,
 	}
@@ -110,7 +118,7 @@ func (l *lists[E]) edit(w *write, list arena.Ref, remove, add *E) (arena.Ref, er
 	l.merge(old, remove, add)
 	w.drop(list)
 	if len(l.merged) <= longestBlock {
-		return newBlock(w, l.merged)
+		return newBlock(l.heap, w, l.merged)
 	}
 	l.chunks = l.chunks[:0]
 	if err := l.split(w, 0, l.merged); err != nil {
@@ -230,29 +238,28 @@ func (l *lists[E]) length(i int) int {
 }
 
 // split inserts chunks for the entries before chunk i.
-func (l *lists[E]) split(w *write, i int, entries []E) error {
-	l.fresh = l.fresh[:0]
-	err := cut(w, entries, l.date, l.mark, &l.fresh)
+func (l *lists[E]) split(w *write, i int, entries []E) (err error) {
+	l.fresh, err = l.cut(l.fresh[:0], w, entries)
 	l.chunks = slices.Insert(l.chunks, i, l.fresh...)
 	return err
 }
 
 // cut appends chunks with copies of the entries, evenly filled.
-func cut[E any](a allocator, entries []E, date func(E) int32, mark func(E) uint32, chunks *[]chunk) error {
+func (l *lists[E]) cut(chunks []chunk, a allocator, entries []E) ([]chunk, error) {
 	for n := (len(entries) + longestBlock - 1) / longestBlock; n > 0; n-- {
 		part := entries[:len(entries)/n]
 		entries = entries[len(part):]
-		block, err := newBlock(a, part)
+		block, err := newBlock(l.heap, a, part)
 		if err != nil {
-			return err
+			return chunks, err
 		}
-		c := chunk{block: block, first: date(part[0])}
+		c := chunk{block: block, first: l.date(part[0])}
 		for _, e := range part {
-			c.marks += mark(e)
+			c.marks += l.mark(e)
 		}
-		*chunks = append(*chunks, c)
+		chunks = append(chunks, c)
 	}
-	return nil
+	return chunks, nil
 }
 
 // directory makes the list of l.chunks.
@@ -263,27 +270,27 @@ func (l *lists[E]) directory(w *write) (arena.Ref, error) {
 	case 1:
 		return l.chunks[0].block, nil
 	}
-	ref, err := newBlock(w, l.chunks)
+	ref, err := newBlock(l.heap, w, l.chunks)
 	return ref.WithTag(), err
 }
 
-// allocator is where new blocks come from: a write, or an adder of a Builder.
+// allocator is where new blocks come from: a write, or the span of someone who
+// builds the store.
 type allocator interface {
-	alloc(n int) (arena.Ref, error)
-	memory() *arena.Heap
+	Alloc(n int) (arena.Ref, error)
 }
 
 // newBlock is a block with a copy of the elements, or the zero Ref where
 // there are none.
-func newBlock[T any](a allocator, elements []T) (arena.Ref, error) {
+func newBlock[T any](heap *arena.Heap, a allocator, elements []T) (arena.Ref, error) {
 	if len(elements) == 0 {
 		return 0, nil
 	}
-	ref, err := a.alloc(len(elements) * arena.SizeOf[T]())
+	ref, err := a.Alloc(len(elements) * arena.SizeOf[T]())
 	if err != nil {
 		return 0, err
 	}
-	copy(arena.Slice[T](a.memory(), ref), elements)
+	copy(arena.Slice[T](heap, ref), elements)
 	return ref, nil
 }
 

@@ -177,7 +177,7 @@ func TestPlaceListEdits(t *testing.T) {
 		t.Run(fmt.Sprint("dates", dates), func(t *testing.T) {
 			s := newTestStore(t, Config{})
 			editRandomly(t, s, s.placeLists, func(r *rand.Rand) placeEntry {
-				return newPlaceEntry(r.Int32N(dates)-dates/2, s.clock.traveller(r.Int32N(4)*86400, "mf"[r.IntN(2)]), uint8(r.IntN(6)))
+				return newPlaceEntry(r.Int32N(dates)-dates/2, r.Uint32N(5)*700, uint8(r.IntN(6)), s.clock.traveller(r.Int32N(4)*86400, "mf"[r.IntN(2)]))
 			})
 		})
 	}

@@ -34,8 +34,8 @@ const (
 	locationBlockHead = 12
 )
 
-// locationFields are a location's fields as the store keeps them. country is
-// also given by number, 0 where it has none or the location is unpacked.
+// locationFields are a location's fields as the store keeps them: strings are
+// kept texts, views of wherever they came from.
 type locationFields struct {
 	distance             uint32
 	place, country, city []byte
@@ -49,17 +49,18 @@ func (s *Store) newLocationWord(a allocator, l *locationFields) (uint64, error) 
 			return uint64(l.distance) | uint64(city)<<cityShift | uint64(country)<<countryShift | uint64(place)<<placeShift, nil
 		}
 	}
-	ref, err := a.alloc(locationBlockHead + len(l.place) + len(l.country) + len(l.city))
+	ref, err := a.Alloc(locationBlockHead + len(l.place) + len(l.country) + len(l.city))
 	if err != nil {
 		return 0, err
 	}
 	order := binary.NativeEndian
-	b := s.heap.Bytes(ref)[:0]
-	b = order.AppendUint32(b, l.distance)
-	b = order.AppendUint32(b, uint32(len(l.place)))
-	b = order.AppendUint16(b, uint16(len(l.country)))
-	b = order.AppendUint16(b, uint16(len(l.city)))
-	b = append(append(append(b, l.place...), l.country...), l.city...)
+	b := s.heap.Bytes(ref)
+	order.PutUint32(b, l.distance)
+	order.PutUint32(b[4:], uint32(len(l.place)))
+	order.PutUint16(b[8:], uint16(len(l.country)))
+	order.PutUint16(b[10:], uint16(len(l.city)))
+	b = b[locationBlockHead:]
+	copy(b[copy(b[copy(b, l.place):], l.country)+len(l.place):], l.city)
 	return uint64(ref) | unpacked, nil
 }
 
@@ -104,12 +105,14 @@ func (s *Store) locationPlace(word uint64) []byte {
 }
 
 // inCountry tells whether the location lies in a country, given by its kept
-// text and by its number, 0 if it has none.
+// text and by its number. The number is 0 if the country had none when it was
+// looked up; it may have one by now.
 func (s *Store) inCountry(word uint64, number uint32, country []byte) bool {
 	if locationBlock(word) != 0 {
 		return bytes.Equal(s.locationFields(word).country, country)
 	}
-	return uint32(word>>countryShift)&(countriesLimit-1) == number
+	its := uint32(word>>countryShift) & (countriesLimit - 1)
+	return its == number || number == 0 && bytes.Equal(s.countries.at(its), country)
 }
 
 func appendLocation(dst []byte, id uint32, l *locationFields) []byte {

@@ -222,8 +222,8 @@ func TestBornDay(t *testing.T) {
 		}
 		who := c.traveller(birth, 'm')
 		day := c.bornDay(years)
-		before := int32(who>>16) < day
-		after := int32(who>>16) > day || int32(who>>16) == day && who&startBit == 0
+		before := who.day() < day
+		after := who.day() > day || who.day() == day && who&startBit == 0
 		if before != (int64(birth) < bound.Unix()) || after != (int64(birth) > bound.Unix()) {
 			t.Fatalf("now %v, %d years: bound %v, born %v: before %v, after %v", time.Unix(now, 0).UTC(), years, bound, time.Unix(int64(birth), 0).UTC(), before, after)
 		}

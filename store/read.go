@@ -101,13 +101,20 @@ type VisitsFilter struct {
 // AllVisits is the filter that lets everything pass.
 var AllVisits = VisitsFilter{FromDate: math.MinInt64, ToDate: math.MaxInt64, ToDistance: math.MaxInt64}
 
+// MaxBody is how long the JSON of a user's visits may be, in bytes. Each visit
+// repeats the name of its place, which has no limit of its own: a few hundred
+// posted visits could ask for gigabytes. A quarter of a million ordinary visits
+// fit.
+const MaxBody = 16 << 20
+
 // UserVisits returns the JSON of the user's visits that pass the filter, by
-// date, and by id where dates are equal.
-func (r *Reader) UserVisits(id uint32, f *VisitsFilter) (body []byte, exists bool) {
+// date, and by id where dates are equal. It fails with ErrMissing or
+// ErrTooLarge.
+func (r *Reader) UserVisits(id uint32, f *VisitsFilter) (body []byte, err error) {
 	s := r.store
 	slot, exists := s.userSlot(id)
 	if !exists {
-		return nil, false
+		return nil, ErrMissing
 	}
 	var country []byte
 	var number uint32
@@ -132,12 +139,16 @@ func (r *Reader) UserVisits(id uint32, f *VisitsFilter) (body []byte, exists boo
 			if f.ToDistance != math.MaxInt64 && int64(s.locationDistance(word)) >= f.ToDistance {
 				continue
 			}
+			place := s.locationPlace(word)
+			if len(r.body)+len(place) > MaxBody-entryLength {
+				return nil, ErrTooLarge
+			}
 			r.body = append(r.body, `{"mark":`...)
 			r.body = append(r.body, '0'+byte(block[i].mark()))
 			r.body = append(r.body, `,"visited_at":`...)
 			r.body = strconv.AppendInt(r.body, int64(block[i].date), 10)
 			r.body = append(r.body, `,"place":"`...)
-			r.body = append(r.body, s.locationPlace(word)...)
+			r.body = append(r.body, place...)
 			r.body = append(r.body, `"},`...)
 		}
 	}
@@ -145,8 +156,12 @@ func (r *Reader) UserVisits(id uint32, f *VisitsFilter) (body []byte, exists boo
 		r.body = r.body[:len(r.body)-1]
 	}
 	r.body = append(r.body, `]}`...)
-	return r.body, true
+	return r.body, nil
 }
+
+// entryLength is more than a visit takes in the JSON of a list, without its
+// place, and the end of the list.
+const entryLength = 64
 
 // between returns the part of a block whose dates lie between two bounds.
 func between[E any](block []E, from, to int64, date func(*E) int32) []E {
@@ -262,7 +277,7 @@ func (t *travellers) add(sum, count uint64, block []uint64, f *AverageFilter) (u
 	for i := range block {
 		e := placeEntry(atomic.LoadUint64(&block[i]))
 		who := e.traveller()
-		born := int32(who >> 16)
+		born := who.day()
 		// Older than: born before the bound's start. Younger than: born after
 		// it, which a birth at the very start is not.
 		if born >= t.before || born < t.after || born == t.after && who&startBit != 0 || who&t.gender != t.female {

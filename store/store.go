@@ -52,6 +52,13 @@ type Store struct {
 	entries    []userEntry // a user's visits, when the user changes
 }
 
+// The kinds of record, as indexes.
+const (
+	userKind = iota
+	locationKind
+	visitKind
+)
+
 // Reserved address space costs nothing until it is touched. Where it is not
 // lazy (under the race detector) stores are small.
 const (
@@ -164,7 +171,7 @@ func (s *Store) Sizes() Sizes {
 	defer s.mu.Unlock()
 	used, free := s.heap.Used()
 	return Sizes{
-		Users: s.size[0].Load(), Locations: s.size[1].Load(), Visits: s.size[2].Load(),
+		Users: s.size[userKind].Load(), Locations: s.size[locationKind].Load(), Visits: s.size[visitKind].Load(),
 		Blocks: used, Free: free, Waiting: s.epochs.bytes,
 	}
 }
@@ -173,17 +180,28 @@ func (s *Store) Sizes() Sizes {
 func (s *Store) Ready() bool { return s.ready }
 
 // Estimate returns about how many bytes of memory a store of these sizes
-// takes, with the data of the contest: see the table in docs/architecture.md.
+// takes, with data like the contest's: tables, lists and blocks, as in the
+// table of docs/architecture.md.
 func Estimate(c Config) int64 {
 	const (
-		user, place, visit             = 16 + 24 + 11, 16, 13 + 12 + 8 + 1 // 1: rounding of lists to 8 bytes
-		userBody, placeBody, visitBody = 8 + 160, 8 + 136, 8 + 82 - 13
+		userText  = 26  // block of a user: names shared, the local part of an email its own
+		userJSON  = 160 // bodies, as their blocks count them
+		placeJSON = 136
+		visitJSON = 84
+		rounding  = 1 // of lists to 8 bytes, per visit
 	)
-	n := int64(c.Users)*user + int64(c.Locations)*place + int64(c.Visits)*visit
+	word := arena.SizeOf[uint64]()
+	user := arena.SizeOf[userRow]() + userText + word*5/4 // in the table of emails, four fifths full
+	place := arena.SizeOf[locationRow]()
+	visit := arena.SizeOf[userEntry]() + arena.SizeOf[placeEntry]() + rounding
 	if c.Ready {
-		n += int64(c.Users)*userBody + int64(c.Locations)*placeBody + int64(c.Visits)*visitBody
+		user += word + userJSON
+		place += word + placeJSON
+		visit += word + visitJSON
+	} else {
+		visit += (arena.SizeOf[visitLine]() + visitsPerLine - 1) / visitsPerLine
 	}
-	return n
+	return int64(c.Users)*int64(user) + int64(c.Locations)*int64(place) + int64(c.Visits)*int64(visit)
 }
 
 // emailKey is the table key of a kept email.

@@ -81,7 +81,7 @@ func everything(t testing.TB, s *Store, n uint32) string {
 			func() ([]byte, bool) { return r.User(id) },
 			func() ([]byte, bool) { return r.Location(id) },
 			func() ([]byte, bool) { return r.Visit(id) },
-			func() ([]byte, bool) { return r.UserVisits(id, &AllVisits) },
+			func() ([]byte, bool) { body, err := r.UserVisits(id, &AllVisits); return body, err == nil },
 			func() ([]byte, bool) { return r.LocationAverage(id, &AllMarks) },
 			func() ([]byte, bool) {
 				return r.LocationAverage(id, &AverageFilter{FromDate: 1_020_000_000, ToDate: 1_050_000_000, HasFromAge: true, FromAge: 46, Gender: 'f'})

@@ -68,7 +68,7 @@ func BenchmarkRead(b *testing.B) {
 			{"user", func() ([]byte, bool) { return r.User(id()) }},
 			{"location", func() ([]byte, bool) { return r.Location(id()) }},
 			{"visit", func() ([]byte, bool) { return r.Visit(id() * 10) }},
-			{"visits", func() ([]byte, bool) { return r.UserVisits(id(), &AllVisits) }},
+			{"visits", func() ([]byte, bool) { body, err := r.UserVisits(id(), &AllVisits); return body, err == nil }},
 			{"average", func() ([]byte, bool) { return r.LocationAverage(id(), &filter) }},
 		} {
 			b.Run(fmt.Sprint(map[bool]string{true: "ready", false: "lean"}[ready], "/", q.name), func(b *testing.B) {

@@ -65,7 +65,7 @@ func (t *table) room(key uint32, alloc func(n int) (arena.Ref, error)) (old aren
 	}
 	size := len(entries) + len(entries)/4 + 8
 	if len(entries) == 0 {
-		size += t.expect / segments * 4 / 3 // a fourth above what must not be exceeded: segments differ little
+		size += t.expect / segments * 4 / 3 // three quarters full, as segments differ a little
 	}
 	ref, err := alloc(8 * size)
 	if err != nil {

@@ -1,8 +1,6 @@
 package store
 
-import "unicode/utf8"
-
-// Strings are kept as they are sent: as the inside of a JSON string with the
+// Strings come as valid UTF-8 and are kept as they are sent: as the inside of a JSON string with the
 // fewest escapes. Two strings are equal exactly when their kept forms are.
 
 const hexDigits = "0123456789abcdef"
@@ -47,6 +45,3 @@ func text(raw, scratch []byte) (kept, grown []byte) {
 	}
 	return raw, scratch
 }
-
-// validText is the invariant of every string that enters the store.
-func validText(raw []byte) bool { return utf8.Valid(raw) }

@@ -59,7 +59,7 @@ func (s *Store) newUserBlock(a allocator, u *userFields) (arena.Ref, error) {
 	if last == 0 {
 		n += 2 + len(u.last)
 	}
-	ref, err := a.alloc(n)
+	ref, err := a.Alloc(n)
 	if err != nil {
 		return 0, err
 	}
