@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -84,17 +85,21 @@ func (c *demoCmd) shell(s *streams, step int, dir string, bodies bodiesFlag) (am
 	if err != nil {
 		return ammo.Report{}, err
 	}
-	defer st.Close()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return ammo.Report{}, err
+		return ammo.Report{}, errors.Join(err, st.Close())
 	}
 	addr := listener.Addr().String()
 	server := fastserve.New(handlers.New(st), fastserve.Options{})
 	ctx, stop := context.WithCancel(s.ctx)
 	served := make(chan error, 1)
 	go func() { served <- serveUntilDone(ctx, server, listener, 5*time.Second) }()
-	defer func() { stop(); <-served }()
+	defer func() {
+		stop()
+		if <-served == nil { // else a late request may still read the store
+			st.Close()
+		}
+	}()
 
 	if step == 2 {
 		if err := showAnswers(s.out, addr); err != nil {

@@ -17,7 +17,7 @@ import (
 
 // serverFlags are the limits that every server of ours has.
 type serverFlags struct {
-	MaxConns     int           `default:"0" placeholder:"N" help:"Connections at a time; 0 means as many as there are file descriptors for."`
+	MaxConns     int           `default:"0" placeholder:"N" help:"Connections at a time; 0 means as many as there are file descriptors for. More than that wait."`
 	HeadTimeout  time.Duration `default:"10s" help:"How long a request's head may take."`
 	BodyTimeout  time.Duration `default:"30s" help:"How long a request's body may take."`
 	IdleTimeout  time.Duration `default:"75s" help:"How long a connection may stay without a request."`
@@ -72,18 +72,20 @@ func (c *serveCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	defer st.Close()
 	debug.FreeOSMemory() // what loading needed
 
 	listener, err := listen(c.Listen)
 	if err != nil {
-		return err
+		return errors.Join(err, st.Close())
 	}
 	options := c.options()
 	options.ShortHeads = c.ShortHeads
 	server := fastserve.New(handlers.New(st), options)
 	fmt.Fprintf(s.out, "listening on %s\n", listener.Addr())
-	return serveUntilDone(s.ctx, server, listener, c.Drain)
+	if err := serveUntilDone(s.ctx, server, listener, c.Drain); err != nil {
+		return err // the store stays: a late request may still read it
+	}
+	return st.Close()
 }
 
 // serveUntilDone serves until ctx ends, then drains.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -14,11 +15,12 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"redoubt/handlers"
+	"redoubt/internal/machine"
 )
 
 // Options are the limits of a server. Zero times mean no limit.
 type Options struct {
-	MaxConns     int           // connections at a time; 0: as many as descriptors allow
+	MaxConns     int           // connections at a time; 0: as many as there are descriptors for
 	HeadTimeout  time.Duration // from the first byte of a head to its end
 	BodyTimeout  time.Duration
 	IdleTimeout  time.Duration // between requests
@@ -34,23 +36,28 @@ const (
 
 // Server answers HTTP requests from an API.
 type Server struct {
-	api  *handlers.API
-	http fasthttp.Server
+	api      *handlers.API
+	http     fasthttp.Server
+	maxConns int
 
-	mu   sync.Mutex
-	idle []*handlers.Worker
+	mu       sync.Mutex
+	listener *listener
+	idle     []*handlers.Worker
 }
 
 // New returns a server that listens to nobody yet.
 func New(api *handlers.API, o Options) *Server {
-	s := &Server{api: api}
+	s := &Server{api: api, maxConns: o.MaxConns}
+	if most := machine.OpenFiles() - keptFiles; s.maxConns <= 0 || s.maxConns > most {
+		s.maxConns = max(1, most)
+	}
 	s.http = fasthttp.Server{
 		Handler:      s.serve,
 		ErrorHandler: refuse,
 		HeaderReceived: func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
 			return fasthttp.RequestConfig{ReadTimeout: o.BodyTimeout}
 		},
-		Concurrency:                   o.MaxConns,
+		Concurrency:                   s.maxConns + 1024, // the listener keeps count, and never gives as many
 		ReadBufferSize:                maxHead,
 		MaxRequestBodySize:            maxBody,
 		ReadTimeout:                   o.HeadTimeout,
@@ -73,15 +80,45 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// Serve answers on the listener until Shutdown or a failure.
-func (s *Server) Serve(l net.Listener) error { return s.http.Serve(lingering{l}) }
+// keptFiles is how many descriptors are not for connections: standard streams,
+// the listener, the poller, the runtime's and a profile's.
+const keptFiles = 24
+
+// Serve answers on the listener until Shutdown or a failure. A server serves
+// one listener.
+func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	s.listener = newListener(l, s.maxConns)
+	s.mu.Unlock()
+	return s.http.Serve(s.listener)
+}
+
+// ErrBusy says that requests were still under way when the time to drain was
+// over. They may go on using the API.
+var ErrBusy = errors.New("some connections were still busy when the time to drain was over")
 
 // Shutdown stops listening and waits, until ctx ends, for the requests under
-// way.
+// way: with ErrBusy if they do not end in time.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	l := s.listener
+	s.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	l.hurry.Store(true)
 	err := s.http.ShutdownWithContext(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.New("some connections were still busy when the time to drain was over")
+		return ErrBusy
+	}
+	// Who closed before has said its last word; who has not read it yet gets
+	// a moment.
+	gone := make(chan struct{})
+	go func() { l.lingering.Wait(); close(gone) }()
+	select {
+	case <-gone:
+	case <-time.After(lingerTime):
+	case <-ctx.Done():
 	}
 	return err
 }
@@ -145,8 +182,7 @@ func refuse(ctx *fasthttp.RequestCtx, err error) {
 	ctx.SetConnectionClose()
 }
 
-// worker takes an idle worker, or makes one: there are as many as requests
-// were ever answered at the same time.
+// worker takes an idle worker, or makes one.
 func (s *Server) worker() *handlers.Worker {
 	s.mu.Lock()
 	if n := len(s.idle); n > 0 {
@@ -159,8 +195,16 @@ func (s *Server) worker() *handlers.Worker {
 	return s.api.NewWorker()
 }
 
+// put keeps as many workers as processors could use at once, and some for
+// requests that wait.
 func (s *Server) put(w *handlers.Worker) {
 	s.mu.Lock()
-	s.idle = append(s.idle, w)
+	keep := len(s.idle) < 8*runtime.GOMAXPROCS(0)
+	if keep {
+		s.idle = append(s.idle, w)
+	}
 	s.mu.Unlock()
+	if !keep {
+		w.Close()
+	}
 }
