@@ -82,10 +82,13 @@ func (c *serveCmd) Run(s *streams) error {
 	options.ShortHeads = c.ShortHeads
 	server := fastserve.New(handlers.New(st), options)
 	fmt.Fprintf(s.out, "listening on %s\n", listener.Addr())
-	if err := serveUntilDone(s.ctx, server, listener, c.Drain); err != nil {
-		return err // the store stays: a late request may still read it
+	err = serveUntilDone(s.ctx, server, listener, c.Drain)
+	if errors.Is(err, fastserve.ErrBusy) {
+		// Told to end, it has. The store stays: a late request may still read it.
+		fmt.Fprintf(s.err, "%v\n", err)
+		return nil
 	}
-	return st.Close()
+	return errors.Join(err, st.Close())
 }
 
 // serveUntilDone serves until ctx ends, then drains.

@@ -175,6 +175,9 @@ func refuse(ctx *fasthttp.RequestCtx, err error) {
 		code = fasthttp.StatusRequestHeaderFieldsTooLarge
 	case errors.As(err, &netErr) && netErr.Timeout():
 		code = fasthttp.StatusRequestTimeout
+		if c, ok := ctx.Conn().(*conn); ok {
+			c.silent.Store(true)
+		}
 	}
 	ctx.Response.Reset()
 	ctx.Response.Header.SetContentType("application/json")

@@ -85,6 +85,7 @@ type conn struct {
 	net.Conn
 	listener *listener
 	once     sync.Once
+	silent   atomic.Bool // the peer took too long: it is not waited for again
 }
 
 // Close says to the peer that nothing more will be sent, and returns. The
@@ -92,7 +93,7 @@ type conn struct {
 func (c *conn) Close() (err error) {
 	c.once.Do(func() {
 		half, ok := c.Conn.(interface{ CloseWrite() error })
-		if !ok || half.CloseWrite() != nil { // the peer has gone
+		if !ok || c.silent.Load() || half.CloseWrite() != nil {
 			err = c.Conn.Close()
 			<-c.listener.slots
 			return

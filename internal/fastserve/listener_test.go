@@ -1,0 +1,146 @@
+package fastserve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// flaky fails with the errors first.
+type flaky struct {
+	net.Listener
+	errors []error
+}
+
+func (f *flaky) Accept() (net.Conn, error) {
+	if len(f.errors) > 0 {
+		err := f.errors[0]
+		f.errors = f.errors[1:]
+		return nil, &net.OpError{Op: "accept", Err: err}
+	}
+	return f.Listener.Accept()
+}
+
+func listenLocal(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// Running out of descriptors passes; other errors do not.
+func TestAcceptWaitsForDescriptors(t *testing.T) {
+	local := listenLocal(t)
+	l := newListener(&flaky{local, []error{syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED, syscall.ENOBUFS}}, 1)
+	dial(t, local.Addr().String())
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+
+	l = newListener(&flaky{local, []error{syscall.EINVAL}}, 1)
+	if _, err := l.Accept(); err == nil {
+		t.Error("a broken listener goes on")
+	}
+	if len(l.slots) != 0 {
+		t.Error("a failed accept keeps its slot")
+	}
+
+	// Closing ends the wait, for descriptors and for a slot.
+	for _, l := range []*listener{newListener(&flaky{local, make([]error, 0)}, 0), newListener(&flaky{local, []error{syscall.EMFILE, syscall.EMFILE, syscall.EMFILE, syscall.EMFILE}}, 1)} {
+		ended := make(chan error)
+		go func() { _, err := l.Accept(); ended <- err }()
+		time.Sleep(10 * time.Millisecond)
+		l.closeOnce.Do(func() { close(l.closing) })
+		select {
+		case err := <-ended:
+			if err != net.ErrClosed {
+				t.Error(err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("Accept does not end")
+		}
+	}
+}
+
+// ask sends one request and returns the start of the answer.
+func ask(t *testing.T, c net.Conn) string {
+	t.Helper()
+	io.WriteString(c, "GET /users/1 HTTP/1.1\r\nHost: x\r\n\r\n")
+	b := make([]byte, 12)
+	if _, err := io.ReadFull(c, b); err != nil {
+		t.Error(err)
+	}
+	return string(b)
+}
+
+// Above the limit connections wait, and are served when others leave, also by
+// those that say nothing and never close.
+func TestConnectionsWait(t *testing.T) {
+	addr, _ := start(t, Options{MaxConns: 2, IdleTimeout: 300 * time.Millisecond, HeadTimeout: 300 * time.Millisecond})
+	for range 6 {
+		dial(t, addr) // silent, and stays open
+	}
+	c := dial(t, addr)
+	begin := time.Now()
+	if got := ask(t, c); got != "HTTP/1.1 200" {
+		t.Errorf("%q", got)
+	}
+	if took := time.Since(begin); took > 5*time.Second { // three times the time-out, and no lingering
+		t.Errorf("served after %v", took)
+	}
+}
+
+// Peers that keep idle connections open do not hold up the end.
+func TestShutdownWithIdlePeers(t *testing.T) {
+	addr, server := start(t, Options{})
+	for range 20 {
+		if got := ask(t, dial(t, addr)); got != "HTTP/1.1 200" {
+			t.Fatalf("%q", got)
+		}
+	}
+	io.WriteString(dial(t, addr), "GET /users/1 HT")
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
+	defer cancel()
+	begin := time.Now()
+	err := server.Shutdown(ctx)
+	// The half-sent head may use up the time to drain; the idle ones must not.
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("took %v, %v", took, err)
+	}
+}
+
+// The closing answer arrives whole although much was sent that nobody reads.
+func TestNoResetEatsTheAnswer(t *testing.T) {
+	addr, _ := start(t, Options{})
+	for range 20 {
+		c := dial(t, addr)
+		body := strings.Repeat(" ", 2000)
+		fmt.Fprintf(c, "POST /users/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}%s", strings.Repeat("\r\n", 5000)+body)
+		time.Sleep(2 * time.Millisecond)
+		all, err := io.ReadAll(c)
+		if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 200 ") || !strings.HasSuffix(string(all), "{}") {
+			t.Fatalf("%q, %v", all, err)
+		}
+	}
+}
+
+// Workers above what processors can use are not kept.
+func TestWorkersAreNotKept(t *testing.T) {
+	_, server := start(t, Options{})
+	for range 3000 {
+		server.put(server.api.NewWorker())
+	}
+	if n := len(server.idle); n > 1000 {
+		t.Errorf("%d idle workers", n)
+	}
+}
