@@ -21,7 +21,6 @@ type Builder struct {
 	users, locations arena.Column[atomic.Uint32]
 	mu               sync.Mutex // guards what follows
 	adders           []*Adder
-	failed           atomic.Bool
 }
 
 // NewBuilder returns a builder of an empty store.
