@@ -53,7 +53,7 @@ func loadStore(ctx context.Context, dir string, bodies bodiesFlag, log io.Writer
 	begin := time.Now()
 	s, err := builder.Build()
 	if err != nil {
-		return nil, err
+		return nil, badInput(err)
 	}
 	fmt.Fprintf(log, "loaded %s users, %s locations and %s visits in %.2f s, bodies %s, %d MB of blocks\n",
 		thousands(int64(stats.Records.Users)), thousands(int64(stats.Records.Locations)), thousands(int64(stats.Records.Visits)),
