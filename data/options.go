@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ const (
 // ReadOptions reads an options.txt at path. If there is none, the error is
 // fs.ErrNotExist.
 func ReadOptions(path string) (Options, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return Options{}, err
 	}

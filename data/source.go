@@ -87,7 +87,7 @@ func (s *Source) open() error {
 	}
 	var inside *Options
 	path := filepath.Join(s.dir, zipName)
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	switch {
 	case err == nil:
 		s.zip = f
@@ -119,6 +119,19 @@ func (s *Source) open() error {
 }
 
 const wayOut = "redoubt gen --out DIR makes a data set, in DIR/data"
+
+// openRegular opens a file, but nothing that only looks like one: to open a
+// pipe could take for ever.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	return os.Open(path)
+}
 
 // Close closes what Open opened. A load must have ended.
 func (s *Source) Close() error {

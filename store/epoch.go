@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"redoubt/store/arena"
@@ -17,9 +18,12 @@ import (
 // published before the writer looked.)
 type epochs struct {
 	now     atomic.Uint64 // from 1
-	readers []*Reader     // the writer's
-	waiting []waiting     // oldest first
-	bytes   int64         // in waiting
+	mu      sync.Mutex    // guards readers: who comes or goes does not wait for a writer
+	readers []*Reader
+
+	// The writer's:
+	waiting []waiting // oldest first
+	bytes   int64     // in waiting
 	limit   int64
 }
 
@@ -45,14 +49,22 @@ func (e *epochs) retire(ref arena.Ref) {
 	e.bytes += int64(ref.Len())
 }
 
-// reclaim frees what no reader can see any more.
-func (e *epochs) reclaim(heap *arena.Heap) {
+// oldest is the oldest epoch that a reader inside has noted, or the present.
+func (e *epochs) oldest() uint64 {
 	oldest := e.now.Load()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, r := range e.readers {
 		if noted := r.epoch.Load(); noted != 0 {
 			oldest = min(oldest, noted)
 		}
 	}
+	return oldest
+}
+
+// reclaim frees what no reader can see any more.
+func (e *epochs) reclaim(heap *arena.Heap) {
+	oldest := e.oldest()
 	n := 0
 	for n < len(e.waiting) && e.waiting[n].epoch < oldest {
 		e.bytes -= int64(e.waiting[n].ref.Len())
@@ -78,18 +90,19 @@ type Reader struct {
 // NewReader returns a reader of the store. Close it when it is not needed any
 // more.
 func (s *Store) NewReader() *Reader {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	e := &s.epochs
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	r := &Reader{store: s}
-	s.epochs.readers = append(s.epochs.readers, r)
+	e.readers = append(e.readers, r)
 	return r
 }
 
 // Close ends the reader, which must be outside its section.
 func (r *Reader) Close() {
-	r.store.mu.Lock()
-	defer r.store.mu.Unlock()
 	e := &r.store.epochs
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if i := slices.Index(e.readers, r); i >= 0 {
 		e.readers = slices.Delete(e.readers, i, i+1)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 const (
@@ -30,15 +31,23 @@ type folder struct {
 }
 
 // ErrNotOurs refuses to write into a folder that holds something else.
-var ErrNotOurs = errors.New("the folder is not empty and was not made by redoubt gen")
+var ErrNotOurs = errors.New("this is no empty folder, and none made by redoubt gen")
 
 // claim makes sure that dir may be written to and prepares the partial folder.
 func claim(dir string) (*folder, error) {
+	if dir == "" { // to the file system no name is no folder, to a join of paths the current one
+		return nil, fmt.Errorf("%w: its name is empty", ErrNotOurs)
+	}
 	f := &folder{dir: dir, partial: filepath.Join(dir, partialName)}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
 		f.created = true
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil, fmt.Errorf("%s: %w: it is no folder", dir, ErrNotOurs)
 	case err != nil:
 		return nil, err
 	case !ours(dir, entries):
@@ -104,6 +113,9 @@ func (f *folder) halfInstalled(err error) error {
 // not be removed.
 func (f *folder) abandon(err error) error {
 	left := os.RemoveAll(f.partial)
+	if _, err := os.Lstat(f.partial); errors.Is(err, fs.ErrNotExist) {
+		left = nil
+	}
 	if left == nil && f.created {
 		left = os.Remove(f.dir)
 	}

@@ -34,7 +34,11 @@ Exits with 0 if no answer is wrong, 1 if some are or the server cannot be reache
 }
 
 func (c *checkCmd) Run(s *streams) error {
-	if _, _, err := net.SplitHostPort(c.Target); err != nil {
+	_, port, err := net.SplitHostPort(c.Target)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
 		return badInput(fmt.Errorf("--target %s: write HOST:PORT, such as localhost:8080", c.Target))
 	}
 	if c.Show < 0 || c.Connections < 1 || c.Wait < 0 {

@@ -167,7 +167,14 @@ func TestRefusals(t *testing.T) {
 		{"twin", []string{"serve", "--listen", "127.0.0.1:0", "--data", write("options.txt", options, "users_1.json", users, "users_2.json", users)}, exitInput, []string{"users_", "record 1", "id 1", "exists"}},
 		{"dangling visit", []string{"serve", "--listen", "127.0.0.1:0", "--data", write("options.txt", options, "users_1.json", users, "locations_1.json", locations, "visits_1.json", visits)}, exitInput,
 			[]string{"visits_1.json", "record 2", "id 6", "location does not exist"}},
-		{"gen into another's folder", []string{"gen", "--out", write("precious.txt", "x")}, exitInput, []string{"not empty", "new folder"}},
+		{"no address", []string{"serve", "--listen", "", "--data", empty}, exitInput, []string{"--listen"}},
+		{"negative time", []string{"serve", "--drain", "-1s", "--data", empty}, exitInput, []string{"--drain"}},
+		{"negative limit", []string{"serve", "--max-conns", "-1", "--data", empty}, exitInput, []string{"--max-conns"}},
+		{"too many workers", []string{"serve", "--workers", "1000000", "--data", empty}, exitInput, []string{"--workers", "1024"}},
+		{"gen into no folder", []string{"gen", "--out", ""}, exitInput, []string{"empty"}},
+		{"gen into a file", []string{"gen", "--out", filepath.Join(write("file", ""), "file")}, exitInput, []string{"no folder"}},
+		{"check without a port number", []string{"check", "--target", "localhost:x", "--dir", empty}, exitInput, []string{"HOST:PORT"}},
+		{"gen into another's folder", []string{"gen", "--out", write("precious.txt", "x")}, exitInput, []string{"no empty folder", "new folder"}},
 		{"check without a port", []string{"check", "--target", "localhost", "--dir", empty}, exitInput, []string{"HOST:PORT"}},
 		{"check without ammo", []string{"check", "--target", busy.Addr().String(), "--dir", empty}, exitInput, []string{"phase_1_get"}},
 	} {
@@ -194,6 +201,47 @@ func TestHelp(t *testing.T) {
 		if code != exitFine || !strings.Contains(out, "Usage: redoubt") || errs != "" {
 			t.Errorf("redoubt %v: %d\n%s%s", args, code, out, errs)
 		}
+	}
+}
+
+// A server that is told to end does, whenever that is: while it loads, at the
+// moment it listens, and with idle and half-sent connections open.
+func TestServeEnds(t *testing.T) {
+	dir := filepath.Join(generate(t, "--users", "2000", "--locations", "2000", "--visits", "30000", "--requests", "0"), "data")
+	for i := range 30 {
+		ctx, cancel := context.WithCancel(context.Background())
+		var out, errs bytes.Buffer
+		ended := make(chan int, 1)
+		go func() { ended <- run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--data", dir}, &out, &errs) }()
+		time.Sleep(time.Duration(i) * 4 * time.Millisecond)
+		cancel()
+		select {
+		case code := <-ended:
+			if code != exitFine {
+				t.Errorf("ended after %d ms: %d, %s", i*4, code, errs.String())
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("told to end after %d ms, it does not", i*4)
+		}
+	}
+	for range 20 {
+		s := serve(t, "--data", dir)
+		if code, errs := s.stop(); code != exitFine {
+			t.Errorf("told to end when it listens: %d, %s", code, errs)
+		}
+	}
+	s := serve(t, "--data", dir, "--drain", "500ms")
+	for _, send := range []string{"", "GET /users/1 HTTP/1.1\r\nHost: x\r\n\r\n", "GET /users/1 HT", "POST /users/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"} {
+		c, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		io.WriteString(c, send)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if code, errs := s.stop(); code != exitFine {
+		t.Errorf("with connections open: %d, %s", code, errs)
 	}
 }
 

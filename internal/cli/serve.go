@@ -25,6 +25,20 @@ type serverFlags struct {
 	Drain        time.Duration `default:"10s" help:"How long requests under way may take after SIGTERM or SIGINT."`
 }
 
+// Validate is called by kong on a parsed command line.
+func (f *serverFlags) Validate() error {
+	if f.MaxConns < 0 {
+		return fmt.Errorf("--max-conns %d: use 1 or more, or 0 for as many as there are file descriptors for", f.MaxConns)
+	}
+	for name, t := range map[string]time.Duration{"head-timeout": f.HeadTimeout, "body-timeout": f.BodyTimeout,
+		"idle-timeout": f.IdleTimeout, "write-timeout": f.WriteTimeout, "drain": f.Drain} {
+		if t < 0 {
+			return fmt.Errorf("--%s %v: a time cannot be negative", name, t)
+		}
+	}
+	return nil
+}
+
 func (f *serverFlags) options() fastserve.Options {
 	return fastserve.Options{
 		MaxConns: f.MaxConns, HeadTimeout: f.HeadTimeout, BodyTimeout: f.BodyTimeout,
@@ -54,9 +68,15 @@ func (*serveCmd) Help() string {
 When it is ready it prints one line, "listening on HOST:PORT".`
 }
 
+// maxWorkers is more than any machine has processors.
+const maxWorkers = 1024
+
 func (c *serveCmd) Run(s *streams) error {
-	if c.Workers < 0 {
-		return badInput(fmt.Errorf("--workers %d: use 1 or more, or 0 for all processors", c.Workers))
+	if c.Workers < 0 || c.Workers > maxWorkers {
+		return badInput(fmt.Errorf("--workers %d: use 1 to %d, or 0 for all processors", c.Workers, maxWorkers))
+	}
+	if c.Listen == "" {
+		return badInput(errors.New("--listen is empty: use HOST:PORT, or :PORT for all addresses"))
 	}
 	if c.Workers > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Workers))

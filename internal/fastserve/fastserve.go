@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -40,8 +41,11 @@ type Server struct {
 	http     fasthttp.Server
 	maxConns int
 
+	large atomic.Int64 // bytes of large bodies on their way
+
 	mu       sync.Mutex
 	listener *listener
+	ended    bool // by Shutdown
 	idle     []*handlers.Worker
 }
 
@@ -84,13 +88,22 @@ func (quiet) Printf(string, ...any) {}
 // the listener, the poller, the runtime's and a profile's.
 const keptFiles = 24
 
-// Serve answers on the listener until Shutdown or a failure. A server serves
-// one listener.
+// Serve answers on the listener, and closes it, until Shutdown or a failure. A
+// server serves one listener.
 func (s *Server) Serve(l net.Listener) error {
+	own := newListener(l, s.maxConns)
 	s.mu.Lock()
-	s.listener = newListener(l, s.maxConns)
+	ended := s.ended
+	s.listener = own
 	s.mu.Unlock()
-	return s.http.Serve(s.listener)
+	if ended {
+		return own.Close()
+	}
+	err := s.http.Serve(own)
+	if errors.Is(err, net.ErrClosed) { // by Shutdown, before fasthttp knew of it
+		return nil
+	}
+	return err
 }
 
 // ErrBusy says that requests were still under way when the time to drain was
@@ -102,11 +115,15 @@ var ErrBusy = errors.New("some connections were still busy when the time to drai
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	l := s.listener
+	s.ended = true
 	s.mu.Unlock()
-	if l == nil {
+	if l == nil { // Serve has not been called, and will return at once
 		return nil
 	}
 	l.hurry.Store(true)
+	if err := l.Close(); err != nil {
+		return err
+	}
 	err := s.http.ShutdownWithContext(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return ErrBusy
@@ -139,13 +156,51 @@ func (s *Server) serve(ctx *fasthttp.RequestCtx) {
 	w := s.worker()
 	w.Enter()
 	reply := w.Serve(ctx.Method(), path, query, ctx.Request.Body())
+	if !s.setBody(ctx, reply.Body) {
+		reply = handlers.Reply{Status: fasthttp.StatusServiceUnavailable}
+	}
 	ctx.SetStatusCode(reply.Status)
-	ctx.Response.SetBody(reply.Body) // copied: the reply ends at Exit, fasthttp sends later
 	if reply.Allow != "" {
 		header.Set("Allow", reply.Allow)
 	}
 	w.Exit()
 	s.put(w)
+}
+
+// setBody copies the body, since the reply ends at Exit and fasthttp sends
+// later. fasthttp keeps the memory of bodies, so a large one gets its own,
+// which ends when it is sent; all large ones together are limited, as readers
+// may be slow. It is false if there is no room.
+func (s *Server) setBody(ctx *fasthttp.RequestCtx, body []byte) bool {
+	if len(body) <= largeBody {
+		ctx.Response.SetBody(body)
+		return true
+	}
+	if s.large.Add(int64(len(body))) > largeBodies {
+		s.large.Add(-int64(len(body)))
+		return false
+	}
+	ctx.Response.SetBodyStream(&largeReader{Reader: *bytes.NewReader(bytes.Clone(body)), size: int64(len(body)), large: &s.large}, len(body))
+	return true
+}
+
+const (
+	largeBody   = 256 << 10
+	largeBodies = 128 << 20
+)
+
+// largeReader is a large body while it is sent.
+type largeReader struct {
+	bytes.Reader
+	size  int64
+	large *atomic.Int64
+}
+
+// Close gives the room back.
+func (r *largeReader) Close() error {
+	r.large.Add(-r.size)
+	r.size = 0
+	return nil
 }
 
 // origin cuts scheme and authority off a target in absolute form.

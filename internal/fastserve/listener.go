@@ -75,10 +75,13 @@ func short(err error) bool {
 	return false
 }
 
-// Close stops accepting.
-func (l *listener) Close() error {
-	l.closeOnce.Do(func() { close(l.closing) })
-	return l.Listener.Close()
+// Close stops accepting. It may be called again.
+func (l *listener) Close() (err error) {
+	l.closeOnce.Do(func() {
+		close(l.closing)
+		err = l.Listener.Close()
+	})
+	return err
 }
 
 type conn struct {

@@ -144,3 +144,53 @@ func TestWorkersAreNotKept(t *testing.T) {
 		t.Errorf("%d idle workers", n)
 	}
 }
+
+// Large answers are sent whole, to HEAD without their body, and their memory is
+// given back, also where the reader goes away; more than there is room for are
+// refused.
+func TestLargeAnswers(t *testing.T) {
+	addr, server := start(t, Options{WriteTimeout: 2 * time.Second})
+	place := strings.Repeat("x", 900_000)
+	c := dial(t, addr)
+	post := func(target, body string) {
+		t.Helper()
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", target, len(body), body)
+		if got, _ := answers(t, c, "POST"); got[0] != "200 {}" {
+			t.Fatal(got)
+		}
+	}
+	post("/locations/1", `{"place":"`+place+`"}`)
+	for i := range 8 {
+		post("/visits/new", fmt.Sprintf(`{"id":%d,"user":1,"location":1,"visited_at":1,"mark":1}`, i))
+	}
+	io.WriteString(c, "GET /users/1/visits HTTP/1.1\r\nHost: x\r\n\r\n")
+	got, _ := answers(t, c, "GET")
+	if n := strings.Count(got[0], place); n != 8 {
+		t.Errorf("%d places of 8", n)
+	}
+	io.WriteString(c, "HEAD /users/1/visits HTTP/1.1\r\nHost: x\r\n\r\n")
+	if got, _ := answers(t, c, "HEAD"); got[0] != "200" {
+		t.Errorf("HEAD: %.20s", got[0])
+	}
+	idle := func() {
+		t.Helper()
+		for range 1000 {
+			if server.large.Load() == 0 {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Errorf("%d bytes are still held", server.large.Load())
+	}
+	idle()
+	for range 5 { // these never read
+		io.WriteString(dial(t, addr), "GET /users/1/visits HTTP/1.1\r\nHost: x\r\n\r\n")
+	}
+	idle()
+	server.large.Store(largeBodies - 1000)
+	io.WriteString(c, "GET /users/1/visits HTTP/1.1\r\nHost: x\r\n\r\n")
+	if got, _ := answers(t, c, "GET"); got[0] != "503" {
+		t.Errorf("without room: %.20s", got[0])
+	}
+	server.large.Store(0)
+}
