@@ -53,7 +53,7 @@ type CheckOptions struct {
 	Wait        time.Duration  // how long to wait for a server that does not listen yet; 0 is not at all
 	MaxBody     int            // of an answer, in bytes; 16 MB
 	Show        int            // differences to keep in the report; 10, negative for none
-	GiveUp      int            // end after so many requests in a row without one byte of answer; 20, negative for never
+	GiveUp      int            // end after so many requests in a row without an answer in time; 20, negative for never
 	Progress    func(Progress) // called on Check's goroutine, at most ten times a second and at the end of each phase; may be nil
 }
 
@@ -167,7 +167,7 @@ type shot struct {
 	answer     Answer
 	buf        []byte
 	wrong      *Difference // set by the asker; nil if the answer is right
-	unanswered bool        // not one byte came back
+	unanswered bool        // not one byte came back, or not the whole in time
 	canceled   bool        // the check ended meanwhile: do not count
 }
 

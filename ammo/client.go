@@ -78,7 +78,7 @@ func (c *client) try(ctx context.Context, s *shot, phase string) {
 		c.close()
 		return
 	}
-	s.unanswered = !answered && (c.conn == nil || c.conn.received == 0)
+	s.unanswered = !answered && (c.conn == nil || c.conn.received == 0 || isTimeout(c.conn.err))
 	if answered {
 		reason = c.judge(s)
 	}
