@@ -72,7 +72,7 @@ func parseOptions(name string, text []byte) (Options, error) {
 	}
 	now, err := strconv.ParseInt(lines[0], 10, 64)
 	if err != nil || now < minNow || now > maxNow || strconv.FormatInt(now, 10) != lines[0] {
-		return Options{}, fmt.Errorf("%s:1: %q is no time in Unix seconds", name, lines[0])
+		return Options{}, fmt.Errorf("%s:1: %q is not a time in Unix seconds", name, lines[0])
 	}
 	if len(lines) < 2 {
 		return Options{}, fmt.Errorf("%s:2: missing; expected 0 (training) or 1 (rating)", name)

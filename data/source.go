@@ -83,7 +83,7 @@ func (s *Source) open() error {
 	if info, err := os.Stat(s.dir); err != nil {
 		return fmt.Errorf("%w; %s", err, wayOut)
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s is no folder; expected the one that holds %s or the JSON files", s.dir, zipName)
+		return fmt.Errorf("%s is not a folder; expected the one that holds %s or the JSON files", s.dir, zipName)
 	}
 	var inside *Options
 	path := filepath.Join(s.dir, zipName)
@@ -102,6 +102,9 @@ func (s *Source) open() error {
 		return fmt.Errorf("%s holds no users_*.json, locations_*.json or visits_*.json; %s", path, wayOut)
 	}
 	if len(s.files) == 0 {
+		if inner := filepath.Join(s.dir, "data"); holdsSet(inner) {
+			return fmt.Errorf("%s holds no data files, but %s does: is that the folder you mean?", s.dir, inner)
+		}
 		return fmt.Errorf("%s holds no %s and no users_*.json, locations_*.json or visits_*.json; %s", s.dir, zipName, wayOut)
 	}
 	slices.SortFunc(s.files, func(a, b file) int {
@@ -120,6 +123,15 @@ func (s *Source) open() error {
 
 const wayOut = "redoubt gen --out DIR makes a data set, in DIR/data"
 
+// holdsSet tells whether a folder has files of a data set.
+func holdsSet(dir string) bool {
+	if _, err := os.Stat(filepath.Join(dir, zipName)); err == nil {
+		return true
+	}
+	files, err := listFolder(dir)
+	return err == nil && len(files) > 0
+}
+
 // openRegular opens a file, but nothing that only looks like one: to open a
 // pipe could take for ever.
 func openRegular(path string) (*os.File, error) {
@@ -128,7 +140,7 @@ func openRegular(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	return os.Open(path)
 }
@@ -154,6 +166,12 @@ func (s *Source) Counts() Counts { return s.counts }
 
 // Bytes returns the size of all files of records, uncompressed.
 func (s *Source) Bytes() int64 { return s.bytes }
+
+// Buffers returns about how many bytes of memory a load by that many workers
+// takes for files, beside what it fills.
+func (s *Source) Buffers(workers int) int64 {
+	return 2 * int64(min(workers, len(s.files))) * s.largest() // a file's text, and less for the same compressed
+}
 
 // largest returns how long a worker's buffer should be to hold any file, so
 // that it seldom grows: the largest file's size, within reason.
@@ -184,7 +202,7 @@ func listFolder(dir string) ([]file, error) {
 			return nil, err
 		}
 		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is no regular file", path)
+			return nil, fmt.Errorf("%s is not a regular file", path)
 		}
 		files = append(files, file{kind: k, name: e.Name(), size: info.Size(), path: path})
 	}

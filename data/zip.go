@@ -38,7 +38,7 @@ func listZip(f *os.File, name string) ([]file, *Options, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is no regular file", name)
+		return nil, nil, fmt.Errorf("%s is not a regular file", name)
 	}
 	directory, err := zip.NewReader(f, info.Size())
 	if err != nil {

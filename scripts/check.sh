@@ -2,12 +2,27 @@
 # Builds redoubt, serves a data set on a free port of the loopback interface,
 # fires the ammo of all three phases at it and compares every answer.
 #
-#   scripts/check.sh [FLAG...]     flags go to redoubt serve, e.g. --bodies ready
+#   scripts/check.sh [DIR] [FLAG...]     flags go to redoubt serve, e.g. --bodies ready
 #
-# The set is the folder $REDOUBT_TRAVELS, which holds data, ammo and answers,
-# or else one that redoubt gen makes. Exits as redoubt check does: 0 if all
-# answers are right, 1 if some are wrong, 2 if it could not fire.
+# The set is the folder DIR or $REDOUBT_TRAVELS, which holds data, ammo and
+# answers, or else one that redoubt gen makes. Exits as redoubt check does: 0
+# if all answers are right, 1 if some are wrong, 2 if it could not fire.
 set -euo pipefail
+
+case ${1:-} in
+-h | --help)
+	sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
+	exit 0
+	;;
+esac
+set=${REDOUBT_TRAVELS:-}
+if [[ $# -gt 0 && $1 != -* ]]; then
+	set=$1
+	shift
+fi
+if [[ -n $set ]]; then
+	set=$(cd "$set" && pwd) || exit 2
+fi
 cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)
@@ -26,7 +41,6 @@ trap 'exit 130' INT TERM
 
 go build -buildvcs=false -o "$work/redoubt" .
 
-set=${REDOUBT_TRAVELS:-}
 if [[ -z $set ]]; then
 	set=$work/set
 	"$work/redoubt" gen --out "$set" --users 2000 --locations 1500 --visits 20000
@@ -45,7 +59,10 @@ while read -r line <&3; do
 	fi
 done
 if [[ -z $address ]]; then
-	echo "check.sh: the server ended before it listened" >&2
+	code=0
+	wait "$server" || code=$?
+	server=
+	echo "check.sh: the server ended before it listened: exit code $code" >&2
 	exit 2
 fi
 

@@ -31,7 +31,7 @@ type folder struct {
 }
 
 // ErrNotOurs refuses to write into a folder that holds something else.
-var ErrNotOurs = errors.New("this is no empty folder, and none made by redoubt gen")
+var ErrNotOurs = errors.New("the folder is neither empty nor made by redoubt gen")
 
 // claim makes sure that dir may be written to and prepares the partial folder.
 func claim(dir string) (*folder, error) {
@@ -47,7 +47,7 @@ func claim(dir string) (*folder, error) {
 		}
 		f.created = true
 	case errors.Is(err, syscall.ENOTDIR):
-		return nil, fmt.Errorf("%s: %w: it is no folder", dir, ErrNotOurs)
+		return nil, fmt.Errorf("%s: %w: it is not a folder", dir, ErrNotOurs)
 	case err != nil:
 		return nil, err
 	case !ours(dir, entries):

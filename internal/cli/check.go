@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"time"
 
 	"redoubt/ammo"
@@ -44,6 +46,12 @@ func (c *checkCmd) Run(s *streams) error {
 	if c.Show < 0 || c.Connections < 1 || c.Wait < 0 {
 		return badInput(errors.New("--show and --wait cannot be negative, and --connections is at least 1"))
 	}
+	if _, err := os.Stat(filepath.Join(c.Dir, "ammo")); err != nil {
+		if set := filepath.Dir(filepath.Clean(c.Dir)); holdsAmmo(set) {
+			return badInput(fmt.Errorf("%s holds no ammo, but %s does: is that the folder you mean?", c.Dir, set))
+		}
+		return badInput(fmt.Errorf("%w; --dir is the folder with ammo and answers in it, as redoubt gen --out writes it", err))
+	}
 	opts := ammo.CheckOptions{
 		Target: c.Target, Phases: ammo.TravelsPhases(c.Dir), Connections: c.Connections, Wait: c.Wait, Show: c.Show,
 	}
@@ -68,7 +76,9 @@ func (c *checkCmd) Run(s *streams) error {
 	switch {
 	case errors.Is(err, ammo.ErrUnreachable) && c.Wait == 0:
 		return fmt.Errorf("%w; is the server running? --wait 10s waits for one that is starting", err)
-	case errors.Is(err, ammo.ErrUnreachable), errors.Is(err, ammo.ErrGaveUp), s.ctx.Err() != nil:
+	case s.ctx.Err() != nil:
+		return errInterrupted
+	case errors.Is(err, ammo.ErrUnreachable), errors.Is(err, ammo.ErrGaveUp):
 		return err
 	case err != nil:
 		return badInput(err)
@@ -76,6 +86,11 @@ func (c *checkCmd) Run(s *streams) error {
 		return fmt.Errorf("%s of %s answers wrong", thousands(int64(report.Wrong)), thousands(int64(report.Asked)))
 	}
 	return nil
+}
+
+func holdsAmmo(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "ammo"))
+	return err == nil
 }
 
 // checkProgress shows how far a check over these phases has come.
@@ -106,6 +121,9 @@ func printReport(w io.Writer, r ammo.Report, show int) {
 		}
 		fmt.Fprintf(w, "%-13s %8s asked, %s wrong, %.1f s%s\n",
 			p.Name, thousands(int64(p.Asked)), thousands(int64(p.Wrong)), p.Seconds, cut)
+	}
+	if len(r.Phases) > 0 && r.Phases[0].Wrong > 0 {
+		fmt.Fprintln(w, "Was the server freshly loaded with the data that belongs to these answers? The second phase changes it: restart the\nserver before each check.")
 	}
 	fmt.Fprintf(w, "%s of %s answers wrong\n", thousands(int64(r.Wrong)), thousands(int64(r.Asked)))
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -23,12 +25,13 @@ const (
 
 // commands is the whole command line, in the order that --help shows it.
 type commands struct {
-	Demo  demoCmd  `cmd:"" help:"Show everything at once: generate data, serve it, shell it, check every answer."`
+	Demo  demoCmd  `cmd:"" help:"Show everything at once: generate data, serve it, fire at it, check every answer."`
 	Serve serveCmd `cmd:"" help:"Serve the Travels API from memory."`
 	Gen   genCmd   `cmd:"" help:"Generate a Travels data set with ammo and answers."`
 	Check checkCmd `cmd:"" help:"Fire the ammo of all three phases at a server and compare every answer."`
 
-	Profile profileFlag `placeholder:"KIND" help:"Write a profile of this run to the current folder: cpu, mem, allocs, heap, block, mutex, goroutine, thread or trace."`
+	Version kong.VersionFlag `help:"Print the version."`
+	Profile profileFlag      `placeholder:"KIND" help:"Write a profile of this run to the current folder: cpu, mem, allocs, heap, block, mutex, goroutine, thread or trace."`
 }
 
 // streams is what a command may read from the world besides its flags.
@@ -36,6 +39,24 @@ type streams struct {
 	ctx      context.Context // ends on SIGINT or SIGTERM
 	out, err io.Writer
 }
+
+// output remembers that something could not be written: a report that nobody
+// got must not pass for a good one.
+type output struct {
+	io.Writer
+	failed error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if err != nil && o.failed == nil {
+		o.failed = err
+	}
+	return n, err
+}
+
+// errInterrupted ends a command whose user has lost patience.
+var errInterrupted = errors.New("interrupted")
 
 // inputError marks an error the user mends by changing flags, files or
 // configuration; it exits with 2.
@@ -60,12 +81,28 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return run(ctx, args, stdout, stderr)
 }
 
+// version tells what this program was built from, as far as the build knows.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "redoubt, of unknown version"
+	}
+	text := "redoubt " + info.Main.Version + ", " + info.GoVersion
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			text += ", " + s.Value
+		}
+	}
+	return text
+}
+
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var cmds commands
 	code := -1
 	parser, err := kong.New(&cmds,
 		kong.Name("redoubt"),
-		kong.Description("An HTTP server that stands up to shelling, and the guns to test it.\n\nNew here? Run `redoubt demo`."),
+		kong.Description("A server for the HighloadCup 2017 Travels API, all in memory, and what tests it.\n\nNew here? Run `redoubt demo`."),
+		kong.Vars{"version": version()},
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(c int) { code = c }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
@@ -73,19 +110,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		panic(err) // the tags of commands are wrong: no input can cause this
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
+	if len(args) == 0 || args[0] == "help" {
+		args = append(slices.Clone(args[min(1, len(args)):]), "--help")
 	}
 	parsed, err := parser.Parse(args)
 	if code >= 0 { // --help has been printed
 		return code
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "redoubt: %v\nRun redoubt --help for the commands and their flags.\n", err)
+		help := "redoubt --help"
+		if p := (*kong.ParseError)(nil); errors.As(err, &p) && p.Context.Selected() != nil {
+			help = "redoubt " + p.Context.Selected().Name + " --help"
+		}
+		fmt.Fprintf(stderr, "redoubt: %v\nSee %s.\n", err, help)
 		return exitInput
 	}
 	defer cmds.Profile.start(stderr)()
-	if err := parsed.Run(&streams{ctx: ctx, out: stdout, err: stderr}); err != nil {
+	out := &output{Writer: stdout}
+	err = parsed.Run(&streams{ctx: ctx, out: out, err: stderr})
+	if err == nil && out.failed != nil {
+		err = fmt.Errorf("cannot write the output: %w", out.failed)
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "redoubt %s: %v\n", parsed.Selected().Name, err)
 		if errors.As(err, &inputError{}) {
 			return exitInput

@@ -142,6 +142,10 @@ func TestRefusals(t *testing.T) {
 		locations = `{"locations":[{"id":1,"distance":1,"place":"a","country":"b","city":"c"}]}`
 		visits    = `{"visits":[{"id":5,"user":1,"location":1,"visited_at":1,"mark":1},{"id":6,"user":1,"location":2,"visited_at":1,"mark":1}]}`
 	)
+	inner := filepath.Join(t.TempDir(), "data")
+	if err := os.CopyFS(inner, os.DirFS(write("options.txt", options, "users_1.json", users))); err != nil {
+		t.Fatal(err)
+	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -153,12 +157,13 @@ func TestRefusals(t *testing.T) {
 		code int
 		says []string
 	}{
-		{"no such command", []string{"sreve"}, exitInput, []string{"sreve", "--help"}},
-		{"no such flag", []string{"serve", "--prot"}, exitInput, []string{"--prot", "--help"}},
+		{"no such command", []string{"sreve"}, exitInput, []string{"sreve", "redoubt --help"}},
+		{"no such flag", []string{"serve", "--prot"}, exitInput, []string{"--prot", "redoubt serve --help"}},
 		{"bad engine", []string{"serve", "--engine", "nginx"}, exitInput, []string{"--engine", "fasthttp"}},
 		{"bad bodies", []string{"serve", "--bodies", "fat"}, exitInput, []string{"--bodies", "lean"}},
 		{"bad profile", []string{"demo", "--profile", "gpu"}, exitInput, []string{"gpu", "cpu"}},
 		{"no data folder", []string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(empty, "none")}, exitInput, []string{"none", "redoubt gen"}},
+		{"data one folder down", []string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Dir(inner)}, exitInput, []string{inner, "is that the folder"}},
 		{"empty data folder", []string{"serve", "--listen", "127.0.0.1:0", "--data", empty}, exitInput, []string{empty, "redoubt gen"}},
 		{"port taken", []string{"serve", "--listen", busy.Addr().String(), "--data", empty}, exitInput, []string{"address already in use", "--listen"}},
 		{"bad address", []string{"serve", "--listen", "localhost", "--data", empty}, exitInput, []string{"--listen"}},
@@ -172,11 +177,11 @@ func TestRefusals(t *testing.T) {
 		{"negative limit", []string{"serve", "--max-conns", "-1", "--data", empty}, exitInput, []string{"--max-conns"}},
 		{"too many workers", []string{"serve", "--workers", "1000000", "--data", empty}, exitInput, []string{"--workers", "1024"}},
 		{"gen into no folder", []string{"gen", "--out", ""}, exitInput, []string{"empty"}},
-		{"gen into a file", []string{"gen", "--out", filepath.Join(write("file", ""), "file")}, exitInput, []string{"no folder"}},
+		{"gen into a file", []string{"gen", "--out", filepath.Join(write("file", ""), "file")}, exitInput, []string{"not a folder"}},
 		{"check without a port number", []string{"check", "--target", "localhost:x", "--dir", empty}, exitInput, []string{"HOST:PORT"}},
-		{"gen into another's folder", []string{"gen", "--out", write("precious.txt", "x")}, exitInput, []string{"no empty folder", "new folder"}},
+		{"gen into another's folder", []string{"gen", "--out", write("precious.txt", "x")}, exitInput, []string{"neither empty", "new folder"}},
 		{"check without a port", []string{"check", "--target", "localhost", "--dir", empty}, exitInput, []string{"HOST:PORT"}},
-		{"check without ammo", []string{"check", "--target", busy.Addr().String(), "--dir", empty}, exitInput, []string{"phase_1_get"}},
+		{"check without ammo", []string{"check", "--target", busy.Addr().String(), "--dir", empty}, exitInput, []string{"ammo", "--dir"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, out, errs := command(t, c.args...)
@@ -196,7 +201,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{nil, {"--help"}, {"demo", "--help"}, {"serve", "--help"}, {"gen", "--help"}, {"check", "--help"}} {
+	for _, args := range [][]string{nil, {"help"}, {"help", "serve"}, {"--help"}, {"demo", "--help"}, {"serve", "--help"}, {"gen", "--help"}, {"check", "--help"}} {
 		code, out, errs := command(t, args...)
 		if code != exitFine || !strings.Contains(out, "Usage: redoubt") || errs != "" {
 			t.Errorf("redoubt %v: %d\n%s%s", args, code, out, errs)
@@ -245,6 +250,42 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
+func TestVersion(t *testing.T) {
+	code, out, errs := command(t, "--version")
+	if code != exitFine || !strings.HasPrefix(out, "redoubt ") || errs != "" {
+		t.Errorf("%d %q %q", code, out, errs)
+	}
+}
+
+// A report that cannot be written is no success.
+func TestOutputThatFails(t *testing.T) {
+	var errs bytes.Buffer
+	dir := filepath.Join(t.TempDir(), "set")
+	code := run(t.Context(), []string{"gen", "--out", dir, "--users", "10", "--locations", "10", "--visits", "10", "--requests", "10"}, brokenWriter{}, &errs)
+	if code != exitFailed || !strings.Contains(errs.String(), "cannot write the output") {
+		t.Errorf("%d, %s", code, errs.String())
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// Checking twice without a restart is the commonest mistake.
+func TestCheckTwice(t *testing.T) {
+	dir := generate(t, "--users", "300", "--locations", "300", "--visits", "3000", "--requests", "1000")
+	s := serve(t, "--data", filepath.Join(dir, "data"))
+	command(t, "check", "--target", s.addr, "--dir", dir)
+	code, out, _ := command(t, "check", "--target", s.addr, "--dir", dir)
+	if code != exitFailed || !strings.Contains(out, "restart the\nserver before each check") {
+		t.Errorf("%d\n%s", code, out)
+	}
+	code, _, errs := command(t, "check", "--target", s.addr, "--dir", filepath.Join(dir, "data"))
+	if code != exitInput || !strings.Contains(errs, "is that the folder you mean?") {
+		t.Errorf("%d %s", code, errs)
+	}
+}
+
 // Without options.txt ages count from the clock, and serve says so.
 func TestWarnsOfTheClock(t *testing.T) {
 	dir := generate(t, "--users", "10", "--locations", "10", "--visits", "10", "--requests", "0")
@@ -265,7 +306,7 @@ func TestChooseBodies(t *testing.T) {
 	full := store.Config{Users: 1_000_074, Locations: 761_314, Visits: 10_000_740}
 	f := func(bodies bodiesFlag, available uint64, want string) {
 		t.Helper()
-		ready, err := chooseBodies(bodies, full, machine.Memory{Bytes: available, Limit: "/box/memory.max"})
+		ready, err := chooseBodies(bodies, full, 40<<20, machine.Memory{Bytes: available, Limit: "/box/memory.max"})
 		got := map[bool]string{true: "ready", false: "lean"}[ready]
 		if err != nil {
 			got = err.Error()
@@ -278,13 +319,14 @@ func TestChooseBodies(t *testing.T) {
 	f("auto", 2<<30, "lean")
 	f("ready", 2<<30, "ready")
 	f("lean", 4<<30, "lean")
-	f("lean", 1<<28, "the data needs about")
-	f("auto", 1<<28, "the data needs about")
-	f("ready", 1<<30, "the data needs about")
-	if ready, err := chooseBodies("auto", full, machine.Memory{}); !ready || err != nil {
+	f("lean", 420<<20, "loading the data needs about 4") // it does not fit with what loading takes besides
+	f("lean", 1<<28, "loading the data needs about")
+	f("auto", 1<<28, "loading the data needs about")
+	f("ready", 1<<30, "loading the data needs about")
+	if ready, err := chooseBodies("auto", full, 40<<20, machine.Memory{}); !ready || err != nil {
 		t.Errorf("where memory is unknown auto is %v, %v", ready, err)
 	}
-	_, err := chooseBodies("ready", full, machine.Memory{Bytes: 1 << 30, Limit: "/box/memory.max"})
+	_, err := chooseBodies("ready", full, 40<<20, machine.Memory{Bytes: 1 << 30, Limit: "/box/memory.max"})
 	if err == nil || !strings.Contains(err.Error(), "--bodies lean") || !strings.Contains(err.Error(), "/box/memory.max") {
 		t.Errorf("no way out in: %v", err)
 	}

@@ -48,6 +48,9 @@ func (c *genCmd) Run(s *streams) error {
 		bar.update(float64(p.Done)/float64(max(p.Total, 1)), p.Step)
 	})
 	bar.clear()
+	if err != nil && s.ctx.Err() != nil {
+		return fmt.Errorf("%w; %s is as it was", errInterrupted, c.Out)
+	}
 	if errors.Is(err, gen.ErrNotOurs) {
 		return badInput(err)
 	}

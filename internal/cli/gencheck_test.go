@@ -112,7 +112,7 @@ func TestGenRefuses(t *testing.T) {
 	}
 	foreign := t.TempDir()
 	os.WriteFile(filepath.Join(foreign, "thesis.txt"), []byte("x"), 0o600)
-	f("none made by redoubt gen (it holds thesis.txt): name a new folder", "--out", foreign)
+	f("nor made by redoubt gen (it holds thesis.txt): name a new folder", "--out", foreign)
 	f("missing flags: --out", "--users", "5")
 	f("at least one user", "--out", "x", "--users", "0")
 	f("percentage", "--out", "x", "--gaps", "100")

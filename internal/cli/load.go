@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"time"
 
 	"golang.org/x/term"
@@ -31,7 +32,7 @@ func loadStore(ctx context.Context, dir string, bodies bodiesFlag, log io.Writer
 		fmt.Fprintf(log, "warning: %s has no options.txt: ages count from the clock, so answers depend on the day\n", dir)
 	}
 	config := store.Config{Now: options.Now, Users: counts.Users, Locations: counts.Locations, Visits: counts.Visits}
-	if config.Ready, err = chooseBodies(bodies, config, machine.AvailableMemory()); err != nil {
+	if config.Ready, err = chooseBodies(bodies, config, source.Buffers(runtime.GOMAXPROCS(0)), machine.AvailableMemory()); err != nil {
 		return nil, badInput(err)
 	}
 	builder, err := store.NewBuilder(config)
@@ -55,31 +56,42 @@ func loadStore(ctx context.Context, dir string, bodies bodiesFlag, log io.Writer
 	if err != nil {
 		return nil, badInput(err)
 	}
-	fmt.Fprintf(log, "loaded %s users, %s locations and %s visits in %.2f s, bodies %s, %d MB of blocks\n",
+	for kind, n := range map[string]int{"users": stats.Records.Users, "locations": stats.Records.Locations, "visits": stats.Records.Visits} {
+		if n == 0 {
+			fmt.Fprintf(log, "warning: %s has no %s\n", dir, kind)
+		}
+	}
+	fmt.Fprintf(log, "loaded %s users, %s locations and %s visits in %.2f s, bodies %s\n",
 		thousands(int64(stats.Records.Users)), thousands(int64(stats.Records.Locations)), thousands(int64(stats.Records.Visits)),
-		(stats.Elapsed + time.Since(begin)).Seconds(), map[bool]string{true: "ready", false: "lean"}[config.Ready], s.Sizes().Blocks>>20)
+		(stats.Elapsed + time.Since(begin)).Seconds(), map[bool]string{true: "ready", false: "lean"}[config.Ready])
 	return s, nil
 }
 
+// overhead is what a process of ours takes beside its store: the program, the
+// Go runtime, dictionaries, and rounding of all to pages.
+const overhead = 32 << 20
+
 // chooseBodies decides between ready and lean, and refuses what cannot fit.
-func chooseBodies(bodies bodiesFlag, config store.Config, memory machine.Memory) (ready bool, err error) {
+func chooseBodies(bodies bodiesFlag, config store.Config, buffers int64, memory machine.Memory) (ready bool, err error) {
 	lean, full := config, config
 	lean.Ready, full.Ready = false, true
+	// While it loads, the process also holds the files that are being read.
+	process := overhead + uint64(buffers)
 	available := uint64(math.MaxUint64)
 	if memory.Known() {
 		available = memory.Bytes
 	}
-	ready = bodies == "ready" || bodies == "auto" && uint64(store.Estimate(full)) <= available/2
-	need := uint64(store.Estimate(lean))
+	ready = bodies == "ready" || bodies == "auto" && uint64(store.Estimate(full))+process <= available/2
+	need := uint64(store.Estimate(lean)) + process
 	if ready {
-		need = uint64(store.Estimate(full))
+		need = uint64(store.Estimate(full)) + process
 	}
 	if need > available {
 		way := "give it more memory, or load less data"
 		if ready {
-			way += ", or use --bodies lean, which needs " + megabytes(store.Estimate(lean))
+			way += ", or use --bodies lean, which needs " + megabytes(store.Estimate(lean)+int64(process))
 		}
-		return false, fmt.Errorf("the data needs about %s of memory and %s leaves %s: %s",
+		return false, fmt.Errorf("loading the data needs about %s of memory and %s leaves %s: %s",
 			megabytes(int64(need)), memory.Limit, megabytes(int64(available)), way)
 	}
 	return ready, nil

@@ -10,16 +10,19 @@ import (
 // profileFlag names the kind of profile a run writes, or is empty.
 type profileFlag string
 
-var profileKinds = map[profileFlag]func(*profile.Profile){
-	"cpu":       profile.CPUProfile,
-	"mem":       profile.MemProfile,
-	"allocs":    profile.MemProfileAllocs,
-	"heap":      profile.MemProfileHeap,
-	"block":     profile.BlockProfile,
-	"mutex":     profile.MutexProfile,
-	"goroutine": profile.GoroutineProfile,
-	"thread":    profile.ThreadcreationProfile,
-	"trace":     profile.TraceProfile,
+var profileKinds = map[profileFlag]struct {
+	set        func(*profile.Profile)
+	file, tool string
+}{
+	"cpu":       {profile.CPUProfile, "cpu.pprof", "pprof"},
+	"mem":       {profile.MemProfile, "mem.pprof", "pprof"},
+	"allocs":    {profile.MemProfileAllocs, "mem.pprof", "pprof"},
+	"heap":      {profile.MemProfileHeap, "mem.pprof", "pprof"},
+	"block":     {profile.BlockProfile, "block.pprof", "pprof"},
+	"mutex":     {profile.MutexProfile, "mutex.pprof", "pprof"},
+	"goroutine": {profile.GoroutineProfile, "goroutine.pprof", "pprof"},
+	"thread":    {profile.ThreadcreationProfile, "threadcreation.pprof", "pprof"},
+	"trace":     {profile.TraceProfile, "trace.out", "trace"},
 }
 
 // Validate is called by kong on a parsed command line.
@@ -37,9 +40,10 @@ func (f profileFlag) start(stderr io.Writer) (stop func()) {
 	if f == "" {
 		return func() {}
 	}
-	p := profile.Start(profileKinds[f], profile.ProfilePath("."), profile.NoShutdownHook, profile.Quiet)
+	kind := profileKinds[f]
+	p := profile.Start(kind.set, profile.ProfilePath("."), profile.NoShutdownHook, profile.Quiet)
 	return func() {
 		p.Stop()
-		fmt.Fprintf(stderr, "redoubt: wrote the %s profile to the current folder; read it with go tool pprof\n", string(f))
+		fmt.Fprintf(stderr, "wrote %s; read it with: go tool %s %s\n", kind.file, kind.tool, kind.file)
 	}
 }

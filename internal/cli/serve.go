@@ -47,8 +47,8 @@ func (f *serverFlags) options() fastserve.Options {
 }
 
 type serveCmd struct {
-	Listen     string     `default:":80" placeholder:"ADDR" help:"Where to listen: HOST:PORT or :PORT. Port 0 picks a free one."`
-	Data       string     `default:"/tmp/data" placeholder:"DIR" help:"Folder with data.zip, or with users_*.json, locations_*.json and visits_*.json, and options.txt."`
+	Listen     string     `default:":80" placeholder:"ADDR" help:"Where to listen: HOST:PORT or :PORT (${default}). Port 0 picks a free one."`
+	Data       string     `default:"/tmp/data" placeholder:"DIR" help:"Folder with data.zip, or with users_*.json, locations_*.json and visits_*.json, and options.txt (${default})."`
 	Workers    int        `default:"0" placeholder:"N" help:"Processors to use; 0 means all."`
 	Engine     string     `default:"fasthttp" enum:"fasthttp" help:"HTTP engine: ${enum}."`
 	Bodies     bodiesFlag `default:"auto" enum:"auto,ready,lean" help:"Keep every record rendered (ready), format each answer (lean), or take ready where it fits in half the memory there is (auto)."`
@@ -63,7 +63,7 @@ func (*serveCmd) Help() string {
 
   redoubt gen --out set                             make a data set
   redoubt serve --listen :8080 --data set/data      serve it
-  curl localhost:8080/users/1/visits?toDistance=50
+  curl 'localhost:8080/users/1/visits?toDistance=50'
 
 When it is ready it prints one line, "listening on HOST:PORT".`
 }
@@ -144,9 +144,9 @@ func listen(addr string) (net.Listener, error) {
 	case err == nil:
 		return l, nil
 	case errors.Is(err, os.ErrPermission):
-		err = fmt.Errorf("%w: ports below 1024 need rights; choose another with --listen :8080", err)
+		err = fmt.Errorf("%w: ports below 1024 need root or CAP_NET_BIND_SERVICE; choose another with --listen :8080", err)
 	default:
-		err = fmt.Errorf("%w: choose another address with --listen HOST:PORT", err)
+		err = fmt.Errorf("%w: choose another address with --listen HOST:PORT, or :PORT for all addresses", err)
 	}
 	return nil, badInput(errors.New(strings.TrimPrefix(err.Error(), "listen ")))
 }
