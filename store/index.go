@@ -11,97 +11,135 @@ import (
 	"redoubt/store/arena"
 )
 
-// indexing makes the lists in four passes, each in parallel: count the visits
-// of each user and location, make blocks of that size, put every visit in its
+// indexing makes the lists in passes, each in parallel: count the visits of
+// each user and location, make blocks of that size, put every visit in its
 // blocks, sort them.
+//
+// Each worker counts and puts the same visits, with counters of its own: it
+// puts them behind those of the workers before it. Shared counters would have
+// to be atomic, and an atomic add waits for all loads before it: visits come in
+// no order of users or locations, so nearly all of the time goes into waiting
+// for memory, unless many such waits overlap.
 type indexing struct {
-	store  *Store
-	users  arena.Column[opening] // by slot
-	places arena.Column[opening]
+	store   *Store
+	who     arena.Column[traveller] // by user slot
+	workers []indexer
 }
 
-// opening is a list that is being filled. All of it in one place: visits come
-// in no order of users or locations, so each look is a cache miss.
-type opening struct {
-	list arena.Ref
-	left atomic.Uint32 // visits counted, then those still to be put
-	who  traveller     // a user's
+// indexer is one worker.
+type indexer struct {
+	span     *arena.Span
+	users    arena.Column[uint32] // by slot: visits counted, then where the next one goes
+	places   arena.Column[uint32]
+	chunks   []chunk
+	replaced []arena.Ref
 }
+
+// mostIndexers bounds what counters take: 4 bytes a user and location each.
+const mostIndexers = 8
 
 func newIndexing(s *Store) (ix *indexing, err error) {
-	ix = &indexing{store: s}
-	var err1, err2 error
-	ix.users, err1 = arena.NewColumn[opening](s.users.Len(), 0)
-	ix.places, err2 = arena.NewColumn[opening](s.locations.Len(), 0)
-	return ix, errors.Join(err1, err2)
+	ix = &indexing{store: s, workers: make([]indexer, min(runtime.GOMAXPROCS(0), mostIndexers))}
+	users, places := int(s.size[userKind].Load()), int(s.size[locationKind].Load())
+	ix.who, err = arena.NewColumn[traveller](s.users.Len(), users)
+	for i := range ix.workers {
+		w := &ix.workers[i]
+		w.span = s.heap.Span()
+		var err1, err2 error
+		w.users, err1 = arena.NewColumn[uint32](s.users.Len(), users)
+		w.places, err2 = arena.NewColumn[uint32](s.locations.Len(), places)
+		err = errors.Join(err, err1, err2)
+	}
+	return ix, err
 }
 
 func (ix *indexing) release() error {
-	return errors.Join(ix.users.Release(), ix.places.Release())
+	err := ix.who.Release()
+	for i := range ix.workers {
+		w := &ix.workers[i]
+		w.span.Close()
+		err = errors.Join(err, w.users.Release(), w.places.Release())
+	}
+	for i := range ix.workers { // nobody may free while spans are in use
+		for _, ref := range ix.workers[i].replaced {
+			ix.store.heap.Free(ref)
+		}
+	}
+	return err
 }
 
 func (ix *indexing) run(slots [3][]span) error {
 	s := ix.store
-	err := inParallel(slots[visitKind], s.heap, func(slot uint32, _ *indexer) error {
-		if v, exists := s.visit(slot); exists {
-			ix.users.At(v.user).left.Add(1)
-			ix.places.At(v.location).left.Add(1)
+	passes := []struct {
+		kind int
+		do   func(slot uint32, w *indexer) error
+	}{
+		{visitKind, func(slot uint32, w *indexer) error {
+			if v, exists := s.visit(slot); exists {
+				*w.users.At(v.user)++
+				*w.places.At(v.location)++
+			}
+			return nil
+		}},
+		{userKind, func(slot uint32, w *indexer) error {
+			row := s.users.At(slot)
+			if block := arena.Ref(row.block.Load()); block != 0 {
+				u := s.userBlock(block)
+				*ix.who.At(slot) = s.clock.traveller(u.birth, u.gender)
+			}
+			n := ix.total(slot, func(w *indexer) *arena.Column[uint32] { return &w.users })
+			return reserveList[userEntry](w, &row.list, n)
+		}},
+		{locationKind, func(slot uint32, w *indexer) error {
+			n := ix.total(slot, func(w *indexer) *arena.Column[uint32] { return &w.places })
+			return reserveList[placeEntry](w, &s.locations.At(slot).list, n)
+		}},
+		{visitKind, func(slot uint32, w *indexer) error {
+			if v, exists := s.visit(slot); exists {
+				next := w.users.At(v.user)
+				arena.Slice[userEntry](s.heap, arena.Ref(s.userList(v).Load()))[*next] = v.userEntry(slot)
+				*next++
+				next = w.places.At(v.location)
+				arena.Slice[placeEntry](s.heap, arena.Ref(s.placeList(v).Load()))[*next] = newPlaceEntry(v.date, v.user, v.mark, *ix.who.At(v.user))
+				*next++
+			}
+			return nil
+		}},
+		{userKind, func(slot uint32, w *indexer) error {
+			return sortList(w, s.userLists, &s.users.At(slot).list)
+		}},
+		{locationKind, func(slot uint32, w *indexer) error {
+			return sortList(w, s.placeLists, &s.locations.At(slot).list)
+		}},
+	}
+	for _, p := range passes {
+		if err := ix.inParallel(slots[p.kind], p.do); err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	err = inParallel(slots[userKind], s.heap, func(slot uint32, w *indexer) error {
-		row, o := s.users.At(slot), ix.users.At(slot)
-		if block := arena.Ref(row.block.Load()); block != 0 {
-			u := s.userBlock(block)
-			o.who = s.clock.traveller(u.birth, u.gender)
-		}
-		return reserveList[userEntry](w, &row.list, o)
-	})
-	if err != nil {
-		return err
+	return nil
+}
+
+// total adds up what the workers have counted in a slot, and leaves with each
+// where it begins.
+func (ix *indexing) total(slot uint32, counters func(w *indexer) *arena.Column[uint32]) (sum uint32) {
+	for i := range ix.workers {
+		count := counters(&ix.workers[i]).At(slot)
+		*count, sum = sum, sum+*count
 	}
-	err = inParallel(slots[locationKind], s.heap, func(slot uint32, w *indexer) error {
-		return reserveList[placeEntry](w, &s.locations.At(slot).list, ix.places.At(slot))
-	})
-	if err != nil {
-		return err
-	}
-	err = inParallel(slots[visitKind], s.heap, func(slot uint32, _ *indexer) error {
-		if v, exists := s.visit(slot); exists {
-			user, place := ix.users.At(v.user), ix.places.At(v.location)
-			arena.Slice[userEntry](s.heap, user.list)[user.left.Add(^uint32(0))] = v.userEntry(slot)
-			arena.Slice[placeEntry](s.heap, place.list)[place.left.Add(^uint32(0))] = newPlaceEntry(v.date, v.user, v.mark, user.who)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	err = inParallel(slots[userKind], s.heap, func(slot uint32, w *indexer) error {
-		return sortList(w, s.userLists, &s.users.At(slot).list)
-	})
-	if err != nil {
-		return err
-	}
-	return inParallel(slots[locationKind], s.heap, func(slot uint32, w *indexer) error {
-		return sortList(w, s.placeLists, &s.locations.At(slot).list)
-	})
+	return sum
 }
 
 // reserveList makes the block of a list that visits are about to fill.
-func reserveList[E any](w *indexer, list *atomic.Uint64, o *opening) (err error) {
-	n := int(o.left.Load())
+func reserveList[E any](w *indexer, list *atomic.Uint64, n uint32) error {
 	if n == 0 {
 		return nil
 	}
-	if most := arena.MaxBlock / arena.SizeOf[E](); n > most {
+	if most := arena.MaxBlock / arena.SizeOf[E](); int(n) > most {
 		return fmt.Errorf("%d visits of one user or location; a list may start with %d", n, most)
 	}
-	o.list, err = w.span.Alloc(n * arena.SizeOf[E]())
-	list.Store(uint64(o.list))
+	ref, err := w.span.Alloc(int(n) * arena.SizeOf[E]())
+	list.Store(uint64(ref))
 	return err
 }
 
@@ -129,7 +167,7 @@ func sortList[E comparable](w *indexer, l *lists[E], list *atomic.Uint64) error 
 // span is a range of slots, the end not in it.
 type span struct{ start, end uint32 }
 
-// slotsAtOnce is how many slots a goroutine takes at a time.
+// slotsAtOnce is how many slots a worker takes at a time.
 const slotsAtOnce = 1 << 15
 
 // spans cuts [0, dense) and [far, end) in pieces.
@@ -144,45 +182,25 @@ func spans(dense, far, end uint32) (pieces []span) {
 	return pieces
 }
 
-// indexer is one goroutine of a pass.
-type indexer struct {
-	span     *arena.Span
-	chunks   []chunk
-	replaced []arena.Ref
-}
-
-// inParallel calls do for each slot of the pieces, on all processors, until
-// one call fails.
-func inParallel(pieces []span, heap *arena.Heap, do func(slot uint32, w *indexer) error) error {
-	var next atomic.Int64
-	work := func(w *indexer) error {
-		defer w.span.Close()
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= len(pieces) {
-				return nil
-			}
-			for slot := pieces[i].start; slot < pieces[i].end; slot++ {
-				if err := do(slot, w); err != nil {
-					next.Add(int64(len(pieces)))
-					return err
+// inParallel calls do for each slot of the pieces until one call fails. A piece
+// goes to the same worker each time.
+func (ix *indexing) inParallel(pieces []span, do func(slot uint32, w *indexer) error) error {
+	var stop atomic.Bool
+	failed := make([]error, len(ix.workers))
+	var wg sync.WaitGroup
+	for i := range ix.workers {
+		w := &ix.workers[i]
+		wg.Go(func() {
+			for n := i; n < len(pieces) && !stop.Load(); n += len(ix.workers) {
+				for slot := pieces[n].start; slot < pieces[n].end; slot++ {
+					if failed[i] = do(slot, w); failed[i] != nil {
+						stop.Store(true)
+						return
+					}
 				}
 			}
-		}
-	}
-	workers := make([]indexer, min(runtime.GOMAXPROCS(0), len(pieces)))
-	failed := make([]error, len(workers))
-	var wg sync.WaitGroup
-	for i := range workers {
-		w := &workers[i]
-		w.span = heap.Span()
-		wg.Go(func() { failed[i] = work(w) })
+		})
 	}
 	wg.Wait()
-	for i := range workers { // nobody may free while spans are in use
-		for _, ref := range workers[i].replaced {
-			heap.Free(ref)
-		}
-	}
 	return errors.Join(failed...)
 }
