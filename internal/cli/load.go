@@ -69,7 +69,7 @@ func loadStore(ctx context.Context, dir string, bodies bodiesFlag, log io.Writer
 
 // overhead is what a process of ours takes beside its store: the program, the
 // Go runtime, dictionaries, and rounding of all to pages.
-const overhead = 32 << 20
+const overhead = 48 << 20
 
 // chooseBodies decides between ready and lean, and refuses what cannot fit.
 func chooseBodies(bodies bodiesFlag, config store.Config, buffers int64, memory machine.Memory) (ready bool, err error) {
