@@ -56,9 +56,12 @@ func loadStore(ctx context.Context, dir string, bodies bodiesFlag, log io.Writer
 	if err != nil {
 		return nil, badInput(err)
 	}
-	for kind, n := range map[string]int{"users": stats.Records.Users, "locations": stats.Records.Locations, "visits": stats.Records.Visits} {
-		if n == 0 {
-			fmt.Fprintf(log, "warning: %s has no %s\n", dir, kind)
+	for _, kind := range []struct {
+		name  string
+		count int
+	}{{"users", stats.Records.Users}, {"locations", stats.Records.Locations}, {"visits", stats.Records.Visits}} {
+		if kind.count == 0 {
+			fmt.Fprintf(log, "warning: %s has no %s\n", dir, kind.name)
 		}
 	}
 	fmt.Fprintf(log, "loaded %s users, %s locations and %s visits in %.2f s, bodies %s\n",
@@ -67,32 +70,27 @@ func loadStore(ctx context.Context, dir string, bodies bodiesFlag, log io.Writer
 	return s, nil
 }
 
-// overhead is what a process of ours takes beside its store: the program, the
-// Go runtime, dictionaries, and rounding of all to pages.
-const overhead = 48 << 20
-
 // chooseBodies decides between ready and lean, and refuses what cannot fit.
+// buffers is what the load takes for files.
 func chooseBodies(bodies bodiesFlag, config store.Config, buffers int64, memory machine.Memory) (ready bool, err error) {
-	lean, full := config, config
-	lean.Ready, full.Ready = false, true
-	// While it loads, the process also holds the files that are being read.
-	process := overhead + uint64(buffers)
-	available := uint64(math.MaxUint64)
+	// Beside the records there are the program and the Go runtime, and pages
+	// that are not full: 10 MB and a tenth cover what was seen.
+	peak := func(ready bool) int64 {
+		config.Ready = ready
+		return store.Estimate(config)*11/10 + buffers + 10<<20
+	}
+	available := int64(math.MaxInt64)
 	if memory.Known() {
-		available = memory.Bytes
+		available = int64(min(memory.Bytes, math.MaxInt64))
 	}
-	ready = bodies == "ready" || bodies == "auto" && uint64(store.Estimate(full))+process <= available/2
-	need := uint64(store.Estimate(lean)) + process
-	if ready {
-		need = uint64(store.Estimate(full)) + process
-	}
-	if need > available {
+	ready = bodies == "ready" || bodies == "auto" && peak(true) <= available/2
+	if need := peak(ready); need > available {
 		way := "give it more memory, or load less data"
 		if ready {
-			way += ", or use --bodies lean, which needs " + megabytes(store.Estimate(lean)+int64(process))
+			way += ", or use --bodies lean, which needs " + megabytes(peak(false))
 		}
 		return false, fmt.Errorf("loading the data needs about %s of memory and %s leaves %s: %s",
-			megabytes(int64(need)), memory.Limit, megabytes(int64(available)), way)
+			megabytes(need), memory.Limit, megabytes(available), way)
 	}
 	return ready, nil
 }
