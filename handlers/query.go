@@ -128,38 +128,47 @@ func (q *query) text(value []byte, text *[]byte) bool {
 	return ok && len(value) > 0 && utf8.Valid(value)
 }
 
+// read gives each parameter of a query to set, which tells whether a value is
+// good, and returns whether all are.
+func (q *query) read(raw []byte, set func(name, value []byte) bool) bool {
+	good := true
+	for q.open(raw); good; {
+		name, value, more := q.next()
+		if !more {
+			break
+		}
+		good = set(name, value)
+	}
+	return good
+}
+
 // userVisits answers GET /users/<id>/visits.
 func (w *Worker) userVisits(id uint32, raw []byte) Reply {
 	if !w.reader.HasUser(id) {
 		return status(404)
 	}
-	f := store.AllVisits
-	q := &w.query
-	for q.open(raw); ; {
-		name, value, more := q.next()
-		if !more {
-			body, err := w.reader.UserVisits(id, &f)
-			if err != nil {
-				return status(503) // it exists: it must be too large
-			}
-			return Reply{Status: 200, Body: body}
-		}
-		ok := true
+	f, q := store.AllVisits, &w.query
+	if !q.read(raw, func(name, value []byte) bool {
 		switch string(name) {
 		case "fromDate":
-			ok = q.integer(value, &f.FromDate)
+			return q.integer(value, &f.FromDate)
 		case "toDate":
-			ok = q.integer(value, &f.ToDate)
+			return q.integer(value, &f.ToDate)
 		case "toDistance":
-			ok = q.integer(value, &f.ToDistance)
+			return q.integer(value, &f.ToDistance)
 		case "country":
 			f.InCountry = true
-			ok = q.text(value, &f.Country)
+			return q.text(value, &f.Country)
 		}
-		if !ok {
-			return status(400)
-		}
+		return true
+	}) {
+		return status(400)
 	}
+	body, err := w.reader.UserVisits(id, &f)
+	if err != nil {
+		return status(503) // it exists: it must be too large
+	}
+	return Reply{Status: 200, Body: body}
 }
 
 // locationAverage answers GET /locations/<id>/avg.
@@ -167,30 +176,25 @@ func (w *Worker) locationAverage(id uint32, raw []byte) Reply {
 	if !w.reader.HasLocation(id) {
 		return status(404)
 	}
-	f := store.AllMarks
-	q := &w.query
-	for q.open(raw); ; {
-		name, value, more := q.next()
-		if !more {
-			return found(w.reader.LocationAverage(id, &f))
-		}
-		ok := true
+	f, q := store.AllMarks, &w.query
+	if !q.read(raw, func(name, value []byte) bool {
 		switch string(name) {
 		case "fromDate":
-			ok = q.integer(value, &f.FromDate)
+			return q.integer(value, &f.FromDate)
 		case "toDate":
-			ok = q.integer(value, &f.ToDate)
+			return q.integer(value, &f.ToDate)
 		case "fromAge":
 			f.HasFromAge = true
-			ok = q.integer(value, &f.FromAge)
+			return q.integer(value, &f.FromAge)
 		case "toAge":
 			f.HasToAge = true
-			ok = q.integer(value, &f.ToAge)
+			return q.integer(value, &f.ToAge)
 		case "gender":
-			ok = q.gender(value, &f.Gender)
+			return q.gender(value, &f.Gender)
 		}
-		if !ok {
-			return status(400)
-		}
+		return true
+	}) {
+		return status(400)
 	}
+	return found(w.reader.LocationAverage(id, &f))
 }
