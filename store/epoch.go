@@ -22,8 +22,9 @@ type epochs struct {
 	readers []*Reader
 
 	// The writer's:
-	waiting []waiting // oldest first
-	bytes   int64     // in waiting
+	waiting []waiting // oldest first, those before next are gone
+	next    int
+	bytes   int64 // in waiting, with what it takes to wait
 	limit   int64
 }
 
@@ -46,8 +47,16 @@ func (e *epochs) init(limit int64) {
 
 func (e *epochs) retire(ref arena.Ref) {
 	e.waiting = append(e.waiting, waiting{ref, e.now.Load()})
-	e.bytes += int64(ref.Len())
+	e.bytes += waitingBytes(ref)
 }
+
+func waitingBytes(ref arena.Ref) int64 {
+	return int64(ref.Len()+7)&^7 + int64(arena.SizeOf[waiting]())
+}
+
+// reclaimMost is how many blocks a write frees at most, unless too many wait:
+// after a reader has stood still, no single write should pay for all.
+const reclaimMost = 4096
 
 // oldest is the oldest epoch that a reader inside has noted, or the present.
 func (e *epochs) oldest() uint64 {
@@ -65,13 +74,18 @@ func (e *epochs) oldest() uint64 {
 // reclaim frees what no reader can see any more.
 func (e *epochs) reclaim(heap *arena.Heap) {
 	oldest := e.oldest()
-	n := 0
-	for n < len(e.waiting) && e.waiting[n].epoch < oldest {
-		e.bytes -= int64(e.waiting[n].ref.Len())
-		heap.Free(e.waiting[n].ref)
-		n++
+	for n := 0; e.next < len(e.waiting) && e.waiting[e.next].epoch < oldest && (n < reclaimMost || e.bytes > e.limit); n++ {
+		ref := e.waiting[e.next].ref
+		e.bytes -= waitingBytes(ref)
+		heap.Free(ref)
+		e.next++
 	}
-	e.waiting = slices.Delete(e.waiting, 0, n)
+	switch {
+	case e.next == len(e.waiting) && cap(e.waiting)*arena.SizeOf[waiting]() > keepScratch:
+		e.waiting, e.next = nil, 0
+	case e.next > len(e.waiting)/2:
+		e.waiting, e.next = slices.Delete(e.waiting, 0, e.next), 0
+	}
 }
 
 // A Reader reads a store from one goroutine at a time. Between Enter and Exit

@@ -38,8 +38,10 @@ type indexer struct {
 // mostIndexers bounds what counters take: 4 bytes a user and location each.
 const mostIndexers = 8
 
+func indexers() int { return min(runtime.GOMAXPROCS(0), mostIndexers) }
+
 func newIndexing(s *Store) (ix *indexing, err error) {
-	ix = &indexing{store: s, workers: make([]indexer, min(runtime.GOMAXPROCS(0), mostIndexers))}
+	ix = &indexing{store: s, workers: make([]indexer, indexers())}
 	users, places := int(s.size[userKind].Load()), int(s.size[locationKind].Load())
 	ix.who, err = arena.NewColumn[traveller](s.users.Len(), users)
 	for i := range ix.workers {

@@ -204,6 +204,13 @@ func Estimate(c Config) int64 {
 	return int64(c.Users)*int64(user) + int64(c.Locations)*int64(place) + int64(c.Visits)*int64(visit)
 }
 
+// EstimateBuild returns about how many bytes a Builder takes besides, until the
+// store is built.
+func EstimateBuild(c Config) int64 {
+	counters := int64(arena.SizeOf[uint32]()) * int64(indexers())
+	return counters*int64(c.Users+c.Locations) + int64(arena.SizeOf[traveller]())*int64(c.Users)
+}
+
 // emailKey is the table key of a kept email.
 func (s *Store) emailKey(email []byte) uint32 { return uint32(maphash.Bytes(s.seed, email)) }
 

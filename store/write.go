@@ -95,7 +95,7 @@ const reclaimAt = 64
 func (s *Store) begin() (*write, error) {
 	s.mu.Lock()
 	e := &s.epochs
-	if len(e.waiting) >= reclaimAt || e.bytes > e.limit {
+	if len(e.waiting)-e.next >= reclaimAt || e.bytes > e.limit {
 		e.reclaim(s.heap)
 	}
 	if e.bytes > e.limit {

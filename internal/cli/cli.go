@@ -99,11 +99,12 @@ func version() string {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var cmds commands
 	code := -1
+	out := &output{Writer: stdout}
 	parser, err := kong.New(&cmds,
 		kong.Name("redoubt"),
 		kong.Description("A server for the HighloadCup 2017 Travels API, all in memory, and what tests it.\n\nNew here? Run `redoubt demo`."),
 		kong.Vars{"version": version()},
-		kong.Writers(stdout, stderr),
+		kong.Writers(out, stderr),
 		kong.Exit(func(c int) { code = c }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
@@ -114,7 +115,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		args = append(slices.Clone(args[min(1, len(args)):]), "--help")
 	}
 	parsed, err := parser.Parse(args)
-	if code >= 0 { // --help has been printed
+	if code >= 0 || out.failed != nil { // --help has been printed
+		if out.failed != nil {
+			fmt.Fprintf(stderr, "redoubt: cannot write the output: %v\n", out.failed)
+			return exitFailed
+		}
 		return code
 	}
 	if err != nil {
@@ -126,7 +131,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitInput
 	}
 	defer cmds.Profile.start(stderr)()
-	out := &output{Writer: stdout}
 	err = parsed.Run(&streams{ctx: ctx, out: out, err: stderr})
 	if err == nil && out.failed != nil {
 		err = fmt.Errorf("cannot write the output: %w", out.failed)

@@ -265,6 +265,11 @@ func TestOutputThatFails(t *testing.T) {
 	if code != exitFailed || !strings.Contains(errs.String(), "cannot write the output") {
 		t.Errorf("%d, %s", code, errs.String())
 	}
+	for _, args := range [][]string{{"--help"}, {"--version"}, {"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data")}} {
+		if code := run(t.Context(), args, brokenWriter{}, io.Discard); code != exitFailed {
+			t.Errorf("redoubt %v: %d", args, code)
+		}
+	}
 }
 
 type brokenWriter struct{}

@@ -77,7 +77,7 @@ func chooseBodies(bodies bodiesFlag, config store.Config, buffers int64, memory 
 	// that are not full: 10 MB and a tenth cover what was seen.
 	peak := func(ready bool) int64 {
 		config.Ready = ready
-		return store.Estimate(config)*11/10 + buffers + 10<<20
+		return store.Estimate(config)*11/10 + max(buffers, store.EstimateBuild(config)) + 10<<20
 	}
 	available := int64(math.MaxInt64)
 	if memory.Known() {

@@ -101,23 +101,29 @@ func (c *serveCmd) Run(s *streams) error {
 	options := c.options()
 	options.ShortHeads = c.ShortHeads
 	server := fastserve.New(handlers.New(st), options)
-	fmt.Fprintf(s.out, "listening on %s\n", listener.Addr())
-	err = serveUntilDone(s.ctx, server, listener, c.Drain)
-	if errors.Is(err, fastserve.ErrBusy) {
-		// Told to end, it has. The store stays: a late request may still read it.
-		fmt.Fprintf(s.err, "%v\n", err)
-		return nil
+	if _, err := fmt.Fprintf(s.out, "listening on %s\n", listener.Addr()); err != nil { // somebody waits for it
+		return errors.Join(err, listener.Close(), st.Close())
 	}
-	return errors.Join(err, st.Close())
+	switch err = serveUntilDone(s.ctx, server, listener, c.Drain); {
+	case err == nil:
+		return st.Close()
+	case errors.Is(err, fastserve.ErrBusy) && s.ctx.Err() != nil: // told to end, it has
+		fmt.Fprintf(s.err, "%v\n", err)
+		err = nil
+	}
+	return err // the store stays: a late request may still read it
 }
 
-// serveUntilDone serves until ctx ends, then drains.
+// serveUntilDone serves until ctx ends or accepting fails, then drains. Only
+// after no error nobody uses the API any more.
 func serveUntilDone(ctx context.Context, server *fastserve.Server, l net.Listener, drain time.Duration) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {
 	case err := <-failed:
-		return err
+		draining, cancel := context.WithTimeout(context.Background(), drain)
+		defer cancel()
+		return errors.Join(err, server.Shutdown(draining))
 	case <-ctx.Done():
 	}
 	draining, cancel := context.WithTimeout(context.Background(), drain)

@@ -41,7 +41,8 @@ type Server struct {
 	http     fasthttp.Server
 	maxConns int
 
-	large atomic.Int64 // bytes of large bodies on their way
+	large atomic.Int64  // bytes of large bodies on their way
+	lists chan struct{} // a place for each list of visits that is being made
 
 	mu       sync.Mutex
 	listener *listener
@@ -51,7 +52,10 @@ type Server struct {
 
 // New returns a server that listens to nobody yet.
 func New(api *handlers.API, o Options) *Server {
-	s := &Server{api: api, maxConns: o.MaxConns}
+	s := &Server{api: api, maxConns: o.MaxConns, lists: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+	// A connection keeps the memory of its last request and answer: not of
+	// long ones, please. This is a setting of the whole library.
+	fasthttp.SetBodySizePoolLimit(keptBody, keptBody)
 	if most := machine.OpenFiles() - keptFiles; s.maxConns <= 0 || s.maxConns > most {
 		s.maxConns = max(1, most)
 	}
@@ -128,15 +132,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return ErrBusy
 	}
-	// Who closed before has said its last word; who has not read it yet gets
-	// a moment.
-	gone := make(chan struct{})
-	go func() { l.lingering.Wait(); close(gone) }()
-	select {
-	case <-gone:
-	case <-time.After(lingerTime):
-	case <-ctx.Done():
-	}
+	// All requests are answered; who has not read the last one gets a moment.
+	ctx, cancel := context.WithTimeout(ctx, lingerTime)
+	defer cancel()
+	l.empty(ctx)
 	return err
 }
 
@@ -153,6 +152,10 @@ func (s *Server) serve(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	path, query, _ := bytes.Cut(origin(target), []byte{'?'})
+	if bytes.HasSuffix(path, visitsPath) { // the one kind of answer that can be long
+		s.lists <- struct{}{}
+		defer func() { <-s.lists }()
+	}
 	w := s.worker()
 	w.Enter()
 	reply := w.Serve(ctx.Method(), path, query, ctx.Request.Body())
@@ -172,6 +175,11 @@ func (s *Server) serve(ctx *fasthttp.RequestCtx) {
 // which ends when it is sent; all large ones together are limited, as readers
 // may be slow. It is false if there is no room.
 func (s *Server) setBody(ctx *fasthttp.RequestCtx, body []byte) bool {
+	if ctx.IsHead() {
+		ctx.Response.SkipBody = true
+		ctx.Response.Header.SetContentLength(len(body))
+		return true
+	}
 	if len(body) <= largeBody {
 		ctx.Response.SetBody(body)
 		return true
@@ -184,7 +192,10 @@ func (s *Server) setBody(ctx *fasthttp.RequestCtx, body []byte) bool {
 	return true
 }
 
+var visitsPath = []byte("/visits")
+
 const (
+	keptBody    = 64 << 10
 	largeBody   = 256 << 10
 	largeBodies = 128 << 20
 )

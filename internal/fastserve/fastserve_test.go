@@ -111,6 +111,7 @@ func TestWire(t *testing.T) {
 		{"POSTs with line breaks behind", post("/users/1", "{}") + "\r\n" + post("/users/9", "{}") + "\r\n\r\n" + get("/users/1"), []string{"POST", "POST", "GET"}, []string{"200 {}", "404", "200 " + user1}, false},
 		{"close with a line break behind", strings.Replace(post("/users/1", "{}"), "Host", "Connection: close\r\nHost", 1) + "\r\n", []string{"POST"}, []string{"200 {}"}, true},
 		{"HEAD", "HEAD /users/1 HTTP/1.1\r\nHost: x\r\n\r\n" + get("/users/7"), []string{"HEAD", "GET"}, []string{"200", "404"}, false},
+		{"HEAD of nothing", "HEAD /users/77 HTTP/1.1\r\nHost: x\r\n\r\n" + get("/users/1"), []string{"HEAD", "GET"}, []string{"404", "200 " + user1}, false},
 		{"HTTP/1.0", "GET /users/1 HTTP/1.0\r\n\r\n", []string{"GET"}, []string{"200 " + user1}, true},
 		{"HTTP/1.0 keep-alive", "GET /users/1 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + get("/users/1"), []string{"GET", "GET"}, []string{"200 " + user1, "200 " + user1}, false},
 		{"absolute", get("http://x/users/1?y") + get("HTTP://x:80/users/2/visits?toDate=x") + get("http://x"), []string{"GET", "GET", "GET"}, []string{"200 " + user1, "400", "404"}, false},

@@ -1,6 +1,7 @@
 package fastserve
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -24,7 +25,6 @@ type listener struct {
 	closing   chan struct{} // closed when no more are accepted
 	closeOnce sync.Once
 	hurry     atomic.Bool // lingering ones are not waited for long any more
-	lingering sync.WaitGroup
 }
 
 const (
@@ -67,12 +67,31 @@ func (l *listener) Accept() (net.Conn, error) {
 // short tells whether an accept failed for want of something that may come
 // back.
 func short(err error) bool {
-	for _, want := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
+	for _, want := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM,
+		// The new connection's own troubles: see accept(2).
+		syscall.ECONNABORTED, syscall.EPERM, syscall.EPROTO, syscall.ENETDOWN, syscall.ENETUNREACH,
+		syscall.EHOSTDOWN, syscall.EHOSTUNREACH, syscall.ENOPROTOOPT, syscall.EOPNOTSUPP,
+	} {
 		if errors.Is(err, want) {
 			return true
 		}
 	}
 	return false
+}
+
+// empty waits until no connection is left, lingering ones included, or ctx
+// ends.
+func (l *listener) empty(ctx context.Context) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for len(l.slots) > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // Close stops accepting. It may be called again.
@@ -89,6 +108,9 @@ type conn struct {
 	listener *listener
 	once     sync.Once
 	silent   atomic.Bool // the peer took too long: it is not waited for again
+
+	mu     sync.Mutex
+	closed bool // it may linger
 }
 
 // Close says to the peer that nothing more will be sent, and returns. The
@@ -101,9 +123,27 @@ func (c *conn) Close() (err error) {
 			<-c.listener.slots
 			return
 		}
-		c.listener.lingering.Go(c.linger)
+		c.mu.Lock()
+		c.closed = true
+		c.mu.Unlock()
+		go c.linger()
 	})
 	return err
+}
+
+// SetDeadline and SetReadDeadline do not reach a connection that lingers: that
+// time is ours.
+
+func (c *conn) SetDeadline(t time.Time) error     { return c.unlessClosed(c.Conn.SetDeadline, t) }
+func (c *conn) SetReadDeadline(t time.Time) error { return c.unlessClosed(c.Conn.SetReadDeadline, t) }
+
+func (c *conn) unlessClosed(set func(time.Time) error, t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return net.ErrClosed
+	}
+	return set(t)
 }
 
 func (c *conn) linger() {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -193,4 +195,85 @@ func TestLargeAnswers(t *testing.T) {
 		t.Errorf("without room: %.20s", got[0])
 	}
 	server.large.Store(0)
+}
+
+// Connections that once carried a long request do not keep its memory.
+func TestIdleConnectionsAreSmall(t *testing.T) {
+	addr, _ := start(t, Options{})
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	const n = 60
+	body := strings.Repeat(" ", 900_000)
+	for range n {
+		c := dial(t, addr)
+		fmt.Fprintf(c, "POST /users/1 HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		if got, _ := answers(t, c, "POST"); got[0] != "400" {
+			t.Fatal(got)
+		}
+		if got := ask(t, c); got != "HTTP/1.1 200" {
+			t.Fatal(got)
+		}
+	}
+	if grown := int64(heap() - before); grown > n*300_000 {
+		t.Errorf("an idle connection keeps %d KB", grown/n>>10)
+	}
+}
+
+// After Close the peer's time is the listener's: nobody prolongs it.
+func TestClosedConnectionHasNoDeadlines(t *testing.T) {
+	local := listenLocal(t)
+	l := newListener(local, 1)
+	l.hurry.Store(true)
+	dial(t, local.Addr().String())
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if err := c.SetReadDeadline(time.Now().Add(time.Hour)); err != net.ErrClosed {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if l.empty(ctx); ctx.Err() != nil {
+		t.Error("the connection lingers on")
+	}
+}
+
+// Shutdown at any moment, with connections in every state.
+func TestShutdownAtAnyMoment(t *testing.T) {
+	for i := range 15 {
+		addr, server := start(t, Options{})
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for {
+					c, err := net.Dial("tcp", addr)
+					if err != nil {
+						return
+					}
+					c.SetDeadline(time.Now().Add(5 * time.Second))
+					io.WriteString(c, "GET /users/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n\r\n")
+					all, err := io.ReadAll(c)
+					c.Close()
+					if err == nil && len(all) > 0 && !strings.HasSuffix(string(all), user1) {
+						t.Errorf("torn: %q", all)
+					}
+				}
+			})
+		}
+		time.Sleep(time.Duration(i) * 2 * time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		if err := server.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		wg.Wait()
+	}
 }

@@ -196,7 +196,8 @@ func (h *Heap) Free(r Ref) {
 }
 
 // Used returns the bytes that were ever handed out, and those of them that no
-// block uses now. It belongs to the goroutine that allocates.
+// block uses now; blocks of a span count from its Close on. It belongs to the
+// goroutine that allocates.
 func (h *Heap) Used() (used, free int64) {
 	used = int64(h.pages.top-1) << pageBits
 	return used, used - h.live
