@@ -284,7 +284,8 @@ func (a *actor) act() {
 	}
 }
 
-// seedOf is the seed of a random test; -run with the printed name repeats it.
+// testRandomly makes that many requests of one actor. The same seed makes the
+// same ones.
 func testRandomly(t *testing.T, s *store.Store, seed uint64, own, actors uint32, rounds int) {
 	a := &actor{pair: newPair(t, s), random: rand.New(rand.NewPCG(seed, uint64(own))), own: own, actors: actors}
 	for range rounds {
