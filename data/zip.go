@@ -11,6 +11,8 @@ import (
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
+
+	"redoubt/data/inflate"
 )
 
 // zipEntry is a file inside of the zip.
@@ -107,8 +109,9 @@ func openEntry(zf *zip.File, zipSize int64) (*zipEntry, error) {
 // then an error and not a fault of the process.
 type unzipper struct {
 	packed  []byte
-	source  bytes.Reader  // of packed; a kind of reader that the inflater has a fast path for
-	inflate io.ReadCloser // made on first use
+	whole   inflate.Decoder
+	source  bytes.Reader  // of packed; a kind of reader that the library has a fast path for
+	library io.ReadCloser // made on first use
 }
 
 // read appends the whole file to buf[:0], which grows as needed, and checks
@@ -117,6 +120,11 @@ func (u *unzipper) read(zip io.ReaderAt, e *zipEntry, buf []byte, size int64) ([
 	buf = atLeast(buf, size)
 	if err := u.start(zip, e, e.packed); err != nil {
 		return nil, err
+	}
+	// Fast path - the whole file at once. What it will not take, the library
+	// judges and explains.
+	if !e.stored && u.whole.Inflate(buf, u.packed) && crc32.ChecksumIEEE(buf) == e.crc {
+		return buf, nil
 	}
 	r := u.reader(e)
 	if n, err := io.ReadFull(r, buf); err != nil {
@@ -148,7 +156,7 @@ func (u *unzipper) head(zip io.ReaderAt, e *zipEntry, buf []byte, max int64) ([]
 	return buf[:n], err
 }
 
-// start reads n compressed bytes and makes u.source and u.inflate ready to
+// start reads n compressed bytes and makes u.source and u.library ready to
 // read from them.
 func (u *unzipper) start(zip io.ReaderAt, e *zipEntry, n int64) error {
 	offset, err := e.file.DataOffset()
@@ -160,11 +168,11 @@ func (u *unzipper) start(zip io.ReaderAt, e *zipEntry, n int64) error {
 		return noEOF(err)
 	}
 	u.source.Reset(u.packed)
-	if u.inflate == nil {
-		u.inflate = flate.NewReader(&u.source)
+	if u.library == nil {
+		u.library = flate.NewReader(&u.source)
 		return nil
 	}
-	return u.inflate.(flate.Resetter).Reset(&u.source, nil)
+	return u.library.(flate.Resetter).Reset(&u.source, nil)
 }
 
 // reader returns what start made ready.
@@ -172,7 +180,7 @@ func (u *unzipper) reader(e *zipEntry) io.Reader {
 	if e.stored {
 		return &u.source
 	}
-	return u.inflate
+	return u.library
 }
 
 // atLeast returns buf with length n, or a new slice if it is too small.
