@@ -108,10 +108,10 @@ func openEntry(zf *zip.File, zipSize int64) (*zipEntry, error) {
 // bytes are read at once and not mapped: a file that shrinks meanwhile is
 // then an error and not a fault of the process.
 type unzipper struct {
-	packed  []byte
-	whole   inflate.Decoder
-	source  bytes.Reader  // of packed; a kind of reader that the library has a fast path for
-	library io.ReadCloser // made on first use
+	packed []byte
+	whole  inflate.Decoder
+	source bytes.Reader  // of packed; a kind of reader that the library has a fast path for
+	stream io.ReadCloser // made on first use
 }
 
 // read appends the whole file to buf[:0], which grows as needed, and checks
@@ -156,7 +156,7 @@ func (u *unzipper) head(zip io.ReaderAt, e *zipEntry, buf []byte, max int64) ([]
 	return buf[:n], err
 }
 
-// start reads n compressed bytes and makes u.source and u.library ready to
+// start reads n compressed bytes and makes u.source and u.stream ready to
 // read from them.
 func (u *unzipper) start(zip io.ReaderAt, e *zipEntry, n int64) error {
 	offset, err := e.file.DataOffset()
@@ -168,11 +168,11 @@ func (u *unzipper) start(zip io.ReaderAt, e *zipEntry, n int64) error {
 		return noEOF(err)
 	}
 	u.source.Reset(u.packed)
-	if u.library == nil {
-		u.library = flate.NewReader(&u.source)
+	if u.stream == nil {
+		u.stream = flate.NewReader(&u.source)
 		return nil
 	}
-	return u.library.(flate.Resetter).Reset(&u.source, nil)
+	return u.stream.(flate.Resetter).Reset(&u.source, nil)
 }
 
 // reader returns what start made ready.
@@ -180,7 +180,7 @@ func (u *unzipper) reader(e *zipEntry) io.Reader {
 	if e.stored {
 		return &u.source
 	}
-	return u.library
+	return u.stream
 }
 
 // atLeast returns buf with length n, or a new slice if it is too small.

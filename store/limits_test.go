@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,19 +81,26 @@ func checkMemory(t *testing.T, s *Store) {
 func TestFullStore(t *testing.T) {
 	for _, ready := range []bool{false, true} {
 		s := build(t, Config{Ready: ready}, 500, 1)
-		before := everything(t, s, 505)
-		writes := func(round int) map[string]error {
+		type attempt struct {
+			name  string
+			write func() error
+		}
+		writes := func(round int) []attempt {
 			long := bytes.Repeat([]byte{'a' + byte(round)}, 5000)
-			u, l := testUser(1000), testLocation(1000)
+			u, l := testUser(501+uint32(round)), testLocation(501+uint32(round))
 			l.Place = long
 			u.Email = fmt.Append(nil, "new", round)
-			return map[string]error{
-				"CreateUser":     s.CreateUser(u),
-				"CreateLocation": s.CreateLocation(l),
-				"CreateVisit":    s.CreateVisit(testVisit(10_000, 1, 1)),
-				"UpdateUser":     s.UpdateUser(5, &User{Has: Email | Gender, Email: fmt.Append(nil, "changed", round), Gender: "mf"[round%2]}),
-				"UpdateLocation": s.UpdateLocation(5, &Location{Has: Place, Place: long}),
-				"UpdateVisit":    s.UpdateVisit(5, &Visit{Has: ByUser | AtLocation, User: 7, Location: 8}),
+			return []attempt{
+				{"UpdateUser", func() error {
+					return s.UpdateUser(5, &User{Has: Email | Gender, Email: fmt.Append(nil, "changed", round), Gender: "mf"[round%2]})
+				}},
+				{"UpdateVisit", func() error {
+					return s.UpdateVisit(5, &Visit{Has: ByUser | AtLocation, User: 7 + uint32(round%2), Location: 9 - uint32(round%2)})
+				}},
+				{"CreateVisit", func() error { return s.CreateVisit(testVisit(10_000+uint32(round), 1, 1)) }},
+				{"UpdateLocation", func() error { return s.UpdateLocation(5, &Location{Has: Place, Place: long}) }},
+				{"CreateUser", func() error { return s.CreateUser(u) }},
+				{"CreateLocation", func() error { return s.CreateLocation(l) }},
 			}
 		}
 		// Take all memory, down to the last free block of every class.
@@ -112,42 +120,69 @@ func TestFullStore(t *testing.T) {
 		for size := 1 << 15; size > 0; size -= 8 {
 			take(size)
 		}
-		live := s.Sizes().Blocks - s.Sizes().Free
-		for name, err := range writes(1) {
-			if !errors.Is(err, ErrFull) {
-				t.Errorf("ready %v: %s: %v", ready, name, err)
-			}
-		}
-		if got := everything(t, s, 505); got != before {
-			t.Errorf("ready %v: a failed write has changed something", ready)
-		}
-		if got := s.Sizes().Blocks - s.Sizes().Free; got != live {
-			t.Errorf("ready %v: failed writes cost %d bytes", ready, got-live)
-		}
-		// With room for a few blocks only, writes fail at every later place.
-		for i, ref := range taken[len(taken)-min(len(taken), 40):] {
-			s.heap.Free(ref)
-			now := everything(t, s, 505)
-			for name, err := range writes(i % 20) {
-				switch {
-				case err == nil:
-					now = everything(t, s, 505)
-				case !errors.Is(err, ErrFull) && !errors.Is(err, ErrExists):
-					t.Errorf("ready %v: %s: %v", ready, name, err)
+		// live is what blocks take, without hash tables: those may grow for a
+		// write that fails later.
+		live := func() int64 {
+			sizes := s.Sizes()
+			n := sizes.Blocks - sizes.Free
+			for _, table := range []*table{&s.emails, &s.userIDs.far, &s.locationIDs.far, &s.visitIDs.far} {
+				for i := range table.segments {
+					n -= int64(arena.Ref(table.segments[i].Load()).Len())
 				}
 			}
-			if t.Failed() {
-				return
-			}
-			_ = now
+			return n
 		}
-		for _, ref := range taken[:len(taken)-min(len(taken), 40)] {
+		// try makes the writes and returns how many succeed. One that fails
+		// changes nothing and takes nothing.
+		try := func(round int) (succeeded int) {
+			t.Helper()
+			for _, a := range writes(round) {
+				s.mu.Lock()
+				s.epochs.reclaim(s.heap) // else the write itself would
+				s.mu.Unlock()
+				before, held := everything(t, s, 530), live()
+				err := a.write()
+				switch {
+				case err == nil:
+					succeeded++
+				case !errors.Is(err, ErrFull):
+					t.Errorf("ready %v: %s: %v", ready, a.name, err)
+				case everything(t, s, 530) != before:
+					t.Errorf("ready %v: %s failed, and has changed something", ready, a.name)
+				case live() > held:
+					t.Errorf("ready %v: %s failed, and keeps %d bytes", ready, a.name, live()-held)
+				}
+			}
+			return succeeded
+		}
+		if n := try(0); n != 0 {
+			t.Errorf("ready %v: %d writes without any memory", ready, n)
+		}
+		// Blocks of all sizes that writes need come back one by one: writes fail
+		// at every later step, and then succeed.
+		small := slices.IndexFunc(taken, func(r arena.Ref) bool { return r.Len() <= 8192 })
+		rand.New(rand.NewPCG(1, 1)).Shuffle(len(taken)-small, func(i, j int) {
+			taken[small+i], taken[small+j] = taken[small+j], taken[small+i]
+		})
+		total := 0
+		for round := 1; round <= 20; round++ {
+			for range 25 {
+				if last := len(taken) - 1; last >= small {
+					s.heap.Free(taken[last])
+					taken = taken[:last]
+				}
+			}
+			total += try(round)
+		}
+		t.Logf("ready %v: %d of 120 writes succeeded with little memory", ready, total)
+		if total == 0 {
+			t.Errorf("ready %v: no write succeeded", ready)
+		}
+		for _, ref := range taken {
 			s.heap.Free(ref)
 		}
-		for name, err := range writes(25) {
-			if err != nil && !errors.Is(err, ErrExists) {
-				t.Errorf("ready %v: with memory again, %s: %v", ready, name, err)
-			}
+		if n := try(21); n != len(writes(21)) {
+			t.Errorf("ready %v: %d writes succeed with memory again", ready, n)
 		}
 		for id := range uint32(500) { // every list is still sound
 			if err := s.UpdateUser(id+1, &User{Has: BirthDate, BirthDate: int32(id)}); err != nil {
