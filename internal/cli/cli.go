@@ -103,7 +103,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	parser, err := kong.New(&cmds,
 		kong.Name("redoubt"),
 		kong.Description("A server for the HighloadCup 2017 Travels API, all in memory, and what tests it.\n\nNew here? Run `redoubt demo`."),
-		kong.Vars{"version": version()},
+		kong.Vars{"version": version(), "engine": defaultEngine},
 		kong.Writers(out, stderr),
 		kong.Exit(func(c int) { code = c }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),

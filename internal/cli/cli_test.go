@@ -106,6 +106,34 @@ func TestOfficialSet(t *testing.T) {
 	}
 }
 
+// Both engines, and our own with one loop and two, sleeping and not.
+func TestEnginesCheck(t *testing.T) {
+	ways := map[string][]string{"fasthttp": {"--engine", "fasthttp"}, "default": nil}
+	if hasNetloop {
+		for _, workers := range []string{"1", "2"} {
+			for _, wait := range []string{"block", "busy"} {
+				ways[workers+" "+wait] = []string{"--engine", "netloop", "--workers", workers, "--wait", wait}
+			}
+		}
+	}
+	dir := os.Getenv("REDOUBT_TRAVELS")
+	if dir == "" {
+		dir = generate(t, "--users", "1000", "--locations", "800", "--visits", "10000", "--requests", "4000")
+	}
+	for name, args := range ways {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, append([]string{"--data", filepath.Join(dir, "data")}, args...)...)
+			if code, out, errs := command(t, "check", "--target", s.addr, "--dir", dir); code != exitFine {
+				t.Errorf("check: %d\n%s%s", code, out, errs)
+			}
+			code, errs := s.stop()
+			if code != exitFine || strings.Contains(errs, "warning") != (strings.HasSuffix(name, "busy") && machine.AvailableProcessors().Whole() <= int(name[0]-'0')) {
+				t.Errorf("serve ends with %d: %s", code, errs)
+			}
+		})
+	}
+}
+
 // A server with the wrong data is found out: check can fail.
 func TestCheckFindsWrongAnswers(t *testing.T) {
 	sizes := []string{"--users", "100", "--locations", "100", "--visits", "1000", "--requests", "500"}
@@ -160,6 +188,8 @@ func TestRefusals(t *testing.T) {
 		{"no such command", []string{"sreve"}, exitInput, []string{"sreve", "redoubt --help"}},
 		{"no such flag", []string{"serve", "--prot"}, exitInput, []string{"--prot", "redoubt serve --help"}},
 		{"bad engine", []string{"serve", "--engine", "nginx"}, exitInput, []string{"--engine", "fasthttp"}},
+		{"busy fasthttp", []string{"serve", "--engine", "fasthttp", "--wait", "busy", "--listen", "127.0.0.1:0", "--data", empty}, exitInput, []string{"--wait busy", "--engine netloop"}},
+		{"bad wait", []string{"serve", "--wait", "long"}, exitInput, []string{"--wait", "block", "busy"}},
 		{"bad bodies", []string{"serve", "--bodies", "fat"}, exitInput, []string{"--bodies", "lean"}},
 		{"bad profile", []string{"demo", "--profile", "gpu"}, exitInput, []string{"gpu", "cpu"}},
 		{"no data folder", []string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(empty, "none")}, exitInput, []string{"none", "redoubt gen"}},

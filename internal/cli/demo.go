@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"redoubt/ammo"
 	"redoubt/data/gen"
 	"redoubt/handlers"
-	"redoubt/internal/fastserve"
 )
 
 type demoCmd struct {
@@ -85,15 +83,17 @@ func (c *demoCmd) shell(s *streams, step int, dir string, bodies bodiesFlag) (am
 	if err != nil {
 		return ammo.Report{}, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	e, err := newEngine(defaultEngine, handlers.New(st), engineOptions{})
 	if err != nil {
 		return ammo.Report{}, errors.Join(err, st.Close())
 	}
-	addr := listener.Addr().String()
-	server := fastserve.New(handlers.New(st), fastserve.Options{})
+	addr, err := e.Listen("127.0.0.1:0")
+	if err != nil {
+		return ammo.Report{}, errors.Join(err, st.Close())
+	}
 	ctx, stop := context.WithCancel(s.ctx)
 	served := make(chan error, 1)
-	go func() { served <- serveUntilDone(ctx, server, listener, 5*time.Second) }()
+	go func() { served <- serveUntilDone(ctx, e, 5*time.Second) }()
 	defer func() {
 		stop()
 		if <-served == nil { // else a late request may still read the store

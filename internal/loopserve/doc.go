@@ -1,0 +1,3 @@
+// Package loopserve runs the Travels API on our own event loops. It needs
+// Linux.
+package loopserve

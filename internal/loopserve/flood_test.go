@@ -1,0 +1,295 @@
+//go:build linux
+
+package loopserve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A reader that is slow gets every byte of its answers, in order, and what it
+// asked meanwhile; others are served at once.
+func TestSlowReader(t *testing.T) {
+	eachWay(t, func(t *testing.T, o Options) {
+		addr, server := start(t, newStore(t, visited), o)
+		c := dial(t, addr)
+		c.SetReadBuffer(128 << 10)
+		// More than 1,024 answers behind a long one, long ones between.
+		const rounds = 1500
+		var send strings.Builder
+		for i := range rounds {
+			if i%500 == 0 {
+				send.WriteString(get("/users/2/visits"))
+			}
+			send.WriteString(get(fmt.Sprint("/users/", i%users)))
+		}
+		go io.WriteString(c, send.String())
+
+		time.Sleep(20 * time.Millisecond)
+		other := dial(t, addr)
+		io.WriteString(other, get("/users/1"))
+		if a, err := readAnswer(bufio.NewReader(other), "GET"); err != nil || a.String() != user(1) {
+			t.Fatalf("a neighbour gets %v, %v", a, err)
+		}
+
+		r := bufio.NewReaderSize(&slowly{c, rand.New(rand.NewPCG(1, 2))}, 8<<10)
+		for i := range rounds {
+			if i%500 == 0 {
+				if a, err := readAnswer(r, "GET"); err != nil || strings.Count(a.body, `{"mark":3`) != visited {
+					t.Fatalf("list before answer %d: %d bytes, %v", i, len(a.body), err)
+				}
+			}
+			if a, err := readAnswer(r, "GET"); err != nil || a.String() != user(i%users) {
+				t.Fatalf("answer %d: %v, %v", i, a, err)
+			}
+		}
+		c.Close()
+		other.Close()
+		eventually(t, "buffers are still in use", func() bool {
+			return server.group.Memory().Stats().Live.Bytes <= int64(max(o.Workers, 1))*64<<10
+		})
+	})
+}
+
+// slowly reads little at a time, with pauses.
+type slowly struct {
+	io.Reader
+	rng *rand.Rand
+}
+
+func (s *slowly) Read(p []byte) (int, error) {
+	if s.rng.IntN(20) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return s.Reader.Read(p[:min(len(p), 1+s.rng.IntN(8<<10))])
+}
+
+// A thousand connections at once: each gets what it asked for, not what
+// another did.
+func TestThousandConnections(t *testing.T) {
+	conns := 1000
+	if testing.Short() {
+		conns = 200
+	}
+	eachWay(t, func(t *testing.T, o Options) {
+		before := descriptors(t)
+		addr, server := start(t, newStore(t, 10), o)
+		var wg sync.WaitGroup
+		all := make([]net.Conn, conns)
+		for i := range all {
+			all[i] = dial(t, addr)
+		}
+		for i, c := range all {
+			wg.Go(func() {
+				r := bufio.NewReaderSize(c, 512)
+				rng := rand.New(rand.NewPCG(uint64(i), 1))
+				for range 5 {
+					id, more := rng.IntN(users), rng.IntN(4)
+					send := strings.Repeat(get(fmt.Sprint("/users/", id)), 1+more)
+					cut := rng.IntN(len(send))
+					io.WriteString(c, send[:cut])
+					if rng.IntN(2) == 0 {
+						time.Sleep(time.Duration(rng.IntN(2000)) * time.Microsecond)
+					}
+					io.WriteString(c, send[cut:])
+					for range 1 + more {
+						if a, err := readAnswer(r, "GET"); err != nil || a.String() != user(id) {
+							t.Errorf("connection %d asked for %d and got %v, %v", i, id, a, err)
+							return
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if got := server.group.Conns(); got != conns {
+			t.Errorf("%d connections, want %d", got, conns)
+		}
+		// Idle ones hold no buffer.
+		if live := server.group.Memory().Stats().Live; live.Bytes > int64(o.Workers)*64<<10 {
+			t.Errorf("%d idle connections hold %+v beside each loop's own", conns, live)
+		}
+		for _, c := range all {
+			c.Close()
+		}
+		eventually(t, "connections are left", func() bool { return server.group.Conns() == 0 })
+		eventually(t, "descriptors are left", func() bool { return descriptors(t) <= before+1+4*o.Workers })
+	})
+}
+
+// Clients that reset in the middle of long answers, or close early, harm
+// nobody and leave nothing.
+func TestResets(t *testing.T) {
+	eachWay(t, func(t *testing.T, o Options) {
+		addr, server := start(t, newStore(t, visited), o)
+		before := descriptors(t)
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				rng := rand.New(rand.NewPCG(uint64(i), 2))
+				for range 15 {
+					c, err := net.Dial("tcp", addr)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					io.WriteString(c, strings.Repeat(get("/users/2/visits")+post("/users/3", "{}"), 1+rng.IntN(3)))
+					io.CopyN(io.Discard, c, int64(rng.IntN(300_000)))
+					switch rng.IntN(3) {
+					case 0:
+						c.(*net.TCPConn).SetLinger(0)
+					case 1:
+						c.(*net.TCPConn).CloseWrite()
+					}
+					c.Close()
+				}
+			})
+		}
+		c := dial(t, addr)
+		r := bufio.NewReader(c)
+		for i := range 200 {
+			io.WriteString(c, get(fmt.Sprint("/users/", i%users)))
+			if a, err := readAnswer(r, "GET"); err != nil || a.String() != user(i%users) {
+				t.Fatalf("a neighbour gets %v, %v", a, err)
+			}
+		}
+		wg.Wait()
+		c.Close()
+		eventually(t, "connections are left", func() bool { return server.group.Conns() == 0 })
+		eventually(t, "descriptors are left", func() bool { return descriptors(t) <= before })
+		if live := server.group.Memory().Stats().Live; live.Bytes > int64(o.Workers)*64<<10 {
+			t.Errorf("buffers are left: %+v", live)
+		}
+	})
+}
+
+// Shutdown under load: who got a connection gets answers, whole ones, and an
+// end in order; a request that was sent before the end is never reset, though
+// one that crosses the end of an idle connection may stay without an answer.
+func TestShutdownUnderLoad(t *testing.T) {
+	eachWay(t, func(t *testing.T, o Options) {
+		addr, server := start(t, newStore(t, 0), o)
+		var wg sync.WaitGroup
+		var asked atomic.Int64
+		over := make(chan struct{})
+		for i := range 8 {
+			perConn := 1 // a request, on half of the connections; many on the others
+			if i%2 == 0 {
+				perConn = 1 << 30
+			}
+			wg.Go(func() {
+				for {
+					if err := askUntil(addr, perConn, &asked); err != nil {
+						select {
+						case <-over:
+						default:
+							t.Error(err)
+						}
+						return
+					}
+					select {
+					case <-over:
+						return
+					default:
+					}
+				}
+			})
+		}
+		eventually(t, "few requests", func() bool { return asked.Load() > 500 })
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		err := server.Shutdown(ctx)
+		close(over)
+		if err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		if c, err := net.Dial("tcp", addr); err == nil {
+			c.Close()
+			t.Error("the listener is still open")
+		}
+	})
+}
+
+// askUntil asks over one connection until the server ends it.
+func askUntil(addr string, most int, asked *atomic.Int64) error {
+	c, err := net.DialTimeout("tcp", addr, 3*time.Second)
+	if err != nil {
+		return nil // refused: the server has ended, or does not take new ones any more
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(10 * time.Second))
+	r := bufio.NewReader(c)
+	for n := range most {
+		request := get("/users/1")
+		if n == most-1 {
+			request = strings.Replace(request, "Host", "Connection: close\r\nHost", 1)
+		}
+		if _, err := io.WriteString(c, request); err != nil {
+			return nil
+		}
+		a, err := readAnswer(r, "GET")
+		if n > 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) && r.Buffered() == 0) {
+			return nil // closed between two requests
+		}
+		if err != nil {
+			return fmt.Errorf("request %d of a connection: %w", n+1, err)
+		}
+		if a.String() != user(1) {
+			return fmt.Errorf("got %v", a)
+		}
+		asked.Add(1)
+		if a.closed {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Nothing on the way of a GET or a POST allocates.
+func TestNoAllocation(t *testing.T) {
+	addr, _ := start(t, newStore(t, 100), Options{Workers: 1})
+	for _, request := range []string{
+		get("/users/1"), get("/locations/0"), get("/visits/7"), get("/users/2/visits?fromDate=50&country=C"),
+		get("/locations/0/avg?toAge=40&gender=m"), get("/users/77"), get("/users/1/visits?toDate="), "DELETE /users/1 HTTP/1.1\r\nHost: x\r\n\r\n",
+		post("/users/1", `{"first_name":"A"}`), strings.Repeat(get("/users/1"), 20),
+	} {
+		c := dial(t, addr)
+		send, in := []byte(request), make([]byte, 64<<10)
+		want := 0
+		ask := func() {
+			if _, err := c.Write(send); err != nil {
+				t.Fatal(err)
+			}
+			got := 0
+			for {
+				n, err := c.Read(in[got:])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got += n; got == want || want == 0 && bytes.Count(in[:got], []byte("HTTP/1.1 ")) == strings.Count(request, " HTTP/1.1") {
+					want = got
+					return
+				}
+			}
+		}
+		for range 10 {
+			ask()
+			time.Sleep(time.Millisecond) // the first answer may come in pieces
+		}
+		if n := testing.AllocsPerRun(300, ask); n > 0 && !raceEnabled {
+			t.Errorf("%.20q: %v allocations", request, n)
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build linux && race
+
+package loopserve
+
+// The race detector allocates where the program does not.
+const raceEnabled = true

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package machine
+
+import "runtime"
+
+func affinity() int { return runtime.NumCPU() }

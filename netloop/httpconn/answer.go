@@ -1,0 +1,231 @@
+//go:build linux
+
+package httpconn
+
+import (
+	"fmt"
+
+	"redoubt/netloop"
+	"redoubt/netloop/http1"
+)
+
+// answer is how far the answer of an exchange has come.
+type answer struct {
+	begun   bool
+	close   bool // the connection ends with it, as its head says
+	noBody  bool // to HEAD, or of a status that has none
+	framing http1.Framing
+	left    int64 // of a sized body
+}
+
+// KeepAlive tells whether the connection can stay after an answer whose head
+// would be made now.
+func (s *Session) KeepAlive() bool {
+	return s.keep && s.bodyDone && !s.server.loop.Draining()
+}
+
+// Reply gives a whole answer: fields are further field lines of its head, each
+// with its CRLF, and body is the caller's again when Reply returns. To HEAD
+// only the head is sent. The exchange is over then: OnDone comes before Reply
+// returns.
+func (s *Session) Reply(status int, fields string, body []byte) {
+	s.beginAnswer()
+	s.answer.close = !s.KeepAlive()
+	head := s.server.heads.get(s.server.loop.Unix(), status, len(body), s.answer.close, fields)
+	if s.headOnly || bodiless(status) {
+		body = nil
+	}
+	s.server.put(s, head, body)
+	s.endAnswer()
+}
+
+// bodiless tells whether a status never has a body, nor framing (RFC 9110,
+// 6.4.1 and 8.6).
+func bodiless(status int) bool { return status < 200 || status == 204 || status == 304 }
+
+func (s *Session) beginAnswer() {
+	if !s.open || s.answer.begun {
+		panic(fmt.Sprintf("httpconn: a second answer (open: %t, phase %d)", s.open, s.phase))
+	}
+	s.answer.begun = true
+}
+
+// Continue sends 100 Continue to a client that waits for it; else, and once
+// the answer has begun, it does nothing. With WholeBodies sessions do this by
+// themselves.
+func (s *Session) Continue() {
+	if !s.continued {
+		s.continued = true
+		s.Interim(continueHead)
+	}
+}
+
+var continueHead = []byte("HTTP/1.1 100 Continue\r\n\r\n")
+
+// Interim sends a whole head with a status of 1xx, if the answer has not begun.
+// A client of HTTP/1.0 would not understand, and gets none.
+func (s *Session) Interim(head []byte) {
+	if s.request.Minor() > 0 && !s.answer.begun {
+		s.server.send(s, head, nil)
+	}
+}
+
+// SendHead begins an answer whose body is sent piece by piece. head holds the
+// status line and fields; what tells the body's end and the connection's is
+// added here, by framing and size: Sized, Chunked (which turns into UntilClose
+// for clients of HTTP/1.0), UntilClose, or None for an empty body. A status
+// that never has a body needs no framing, whatever is given. To HEAD it is what
+// GET would be answered; None then leaves it open.
+func (s *Session) SendHead(head *http1.Segments, status int, framing http1.Framing, size int64) {
+	s.beginAnswer()
+	a := &s.answer
+	switch {
+	case bodiless(status):
+		framing, size = http1.None, 0
+	case framing == http1.None && !s.headOnly:
+		framing, size = http1.Sized, 0 // or it would seem to go on until the connection's end
+	case framing == http1.Chunked && s.request.Minor() == 0:
+		framing = http1.UntilClose
+	}
+	a.framing, a.left = framing, size
+	a.noBody = s.headOnly || framing == http1.None
+	a.close = !s.KeepAlive() || framing == http1.UntilClose && !s.headOnly
+	switch framing {
+	case http1.Sized:
+		head.ContentLength(size)
+	case http1.Chunked:
+		head.Put(chunkedField)
+	}
+	switch {
+	case status == 101:
+	case a.close:
+		head.Put(closeField)
+	default:
+		head.Put(keepField)
+	}
+	head.EndHead()
+	s.server.flush(s)
+	s.conn.Writev(head.List())
+}
+
+var (
+	chunkedField = []byte("Transfer-Encoding: chunked\r\n")
+	closeField   = []byte("Connection: close\r\n")
+	keepField    = []byte("Connection: keep-alive\r\n")
+)
+
+// SendBody sends a piece of the body, which is the caller's again when it
+// returns. Who sends more than the client takes should wait for OnDrain: see
+// Conn and its Pending.
+func (s *Session) SendBody(piece []byte) {
+	a := &s.answer
+	if a.noBody || len(piece) == 0 {
+		return
+	}
+	switch a.framing {
+	case http1.Chunked:
+		out := &s.server.out
+		out.Reset()
+		out.Chunk(piece)
+		s.conn.Writev(out.List())
+	case http1.Sized:
+		if a.left -= int64(len(piece)); a.left < 0 {
+			s.Abort() // the rest would be taken for the next answer
+			return
+		}
+		s.conn.Write(piece)
+	default:
+		s.conn.Write(piece)
+	}
+}
+
+// EndBody ends the answer, with trailer lines if its framing allows any. The
+// exchange is over then: OnDone comes before EndBody returns.
+func (s *Session) EndBody(trailers []byte) {
+	a := &s.answer
+	if !s.open || !a.begun {
+		panic(fmt.Sprintf("httpconn: the end of no answer (open: %t, phase %d)", s.open, s.phase))
+	}
+	switch {
+	case a.noBody:
+	case a.framing == http1.Chunked:
+		out := &s.server.out
+		out.Reset()
+		out.LastChunk(trailers)
+		s.conn.Writev(out.List())
+	case a.framing == http1.Sized && a.left != 0:
+		s.Abort()
+		return
+	}
+	s.endAnswer()
+}
+
+// Abort ends the connection where an answer cannot be finished: visibly, so
+// that nobody takes what was sent for all.
+func (s *Session) Abort() {
+	s.phase = over
+	s.conn.Abort()
+}
+
+// endAnswer ends the exchange.
+func (s *Session) endAnswer() {
+	s.done(nil)
+	if s.answer.close {
+		s.close()
+		return
+	}
+	s.phase = idle
+	s.conn.SetDeadline(s.server.options.IdleTimeout)
+	s.conn.ResumeRead() // who had the body paused is gone
+	switch {
+	case s.inData: // which goes on with what is there
+	case s.conn.Held() > 0:
+		s.conn.Again()
+	case s.peerDone:
+		s.close()
+	}
+}
+
+func (s *Session) done(err error) {
+	s.open = false
+	s.handler.OnDone(s, err)
+}
+
+// refuse answers a request that is no good, and closes: what follows it
+// cannot be told from it.
+func (s *Session) refuse(status int) {
+	switch {
+	case s.open && s.answer.begun: // too late for another answer
+		s.Abort()
+		return
+	case s.open:
+		s.phase = over
+		s.done(Refused(status))
+	}
+	head := s.server.heads.get(s.server.loop.Unix(), status, 0, true, "")
+	s.conn.Finish(s.server.gather(s, head, nil))
+	s.close()
+}
+
+// Refused is why an exchange ends whose request turned out to be no good: the
+// status that the client was answered with.
+type Refused int
+
+func (r Refused) Error() string { return fmt.Sprintf("refused with %d", int(r)) }
+
+// HandOver gives the connection to another handler, after an answer that has
+// switched protocols. The exchange is over: OnDone comes before HandOver
+// returns, and the session must not be used any more. The new handler is
+// offered what the client has already sent.
+func (s *Session) HandOver(h netloop.Handler) {
+	if !s.open {
+		panic(fmt.Sprintf("httpconn: HandOver outside of an exchange (phase %d)", s.phase))
+	}
+	s.phase = handed
+	s.done(nil)
+	s.conn.SetDeadline(0)
+	s.conn.SetHandler(h)
+	if !s.inData {
+		s.release()
+	}
+}

@@ -1,0 +1,203 @@
+//go:build linux
+
+package httpconn
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"redoubt/netloop"
+	"redoubt/netloop/http1"
+)
+
+// ClientHandler hears what a server answers. The answers come in the order of
+// the requests; of each: OnInterim for each of 1xx, OnResponse, OnBody for
+// each piece, OnDone.
+type ClientHandler interface {
+	// OnConnect says that the connection stands. What was sent before goes out
+	// now.
+	OnConnect(c *Client)
+	// OnInterim brings the head of an answer of 1xx; the final one follows.
+	// Views are valid until it returns, here and in OnResponse.
+	OnInterim(c *Client, r *http1.Response)
+	// OnResponse brings the head of a final answer.
+	OnResponse(c *Client, r *http1.Response)
+	// OnBody brings a piece of its body, valid until OnBody returns.
+	OnBody(c *Client, piece []byte)
+	// OnDone says that the answer is whole. Its trailers are valid until OnDone
+	// returns. reusable tells whether the connection can take another request;
+	// if not, it is being closed. (A client that has asked for that closes it
+	// itself: not every server does.)
+	OnDone(c *Client, trailers *http1.Body, reusable bool)
+	// OnDrain says that the server has taken all that was sent.
+	OnDrain(c *Client)
+	// OnClose comes last. The reason is nil where the connection ended in order
+	// with no answer outstanding. The client must not be used any more.
+	OnClose(c *Client, reason error)
+}
+
+// ClientOptions are the limits of a client. Zero means no limit. What a server
+// does not take is netloop.Options.WriteTimeout's affair.
+type ClientOptions struct {
+	DialTimeout time.Duration
+	HeadTimeout time.Duration // from the end of a request, or the answer before, to the end of an answer's head
+	BodyTimeout time.Duration // between the pieces of a body
+	IdleTimeout time.Duration // without a request, then the connection closes
+}
+
+// Reasons of ClientHandler.OnClose, besides those of netloop and the faults of
+// http1.
+var (
+	ErrTimeout   = errors.New("the server took too long to answer")
+	ErrTruncated = errors.New("the server closed the connection before its answer was whole")
+	ErrUnasked   = errors.New("the server sent what nobody had asked for")
+)
+
+// Client is the client's side of a connection. It implements
+// netloop.Handler.
+type Client struct {
+	conn    *netloop.Conn
+	handler ClientHandler
+	options ClientOptions
+
+	asked     []Ask // requests whose answers have not ended, oldest first, from first on
+	first     int
+	connected bool
+	sending   bool // the youngest request has not been sent whole
+	last      bool // the connection ends with the answer under way, or has ended with the one before
+	inBody    bool // of the oldest's answer
+	handed    bool
+	reason    error // why the connection was given up
+
+	response http1.Response
+	body     http1.Body
+}
+
+// Ask is what has to be known of a request to read its answer.
+type Ask uint8
+
+// Kinds of requests.
+const (
+	Plain   Ask = iota // any but those below
+	Head               // HEAD: its answer has no body
+	Connect            // CONNECT: with 2xx the connection is a tunnel
+	Switch             // with Upgrade: 101 is welcome
+)
+
+// AskOf is the Ask of a method, but for Switch.
+func AskOf(method []byte) Ask {
+	switch string(method) {
+	case "HEAD":
+		return Head
+	case "CONNECT":
+		return Connect
+	}
+	return Plain
+}
+
+var askMethods = [...][]byte{Plain: []byte("GET"), Head: []byte("HEAD"), Connect: []byte("CONNECT"), Switch: []byte("GET")}
+
+// Dial connects to a server. Requests may be sent at once; they go out when
+// the connection stands.
+func Dial(l *netloop.Loop, addr netip.AddrPort, o ClientOptions, h ClientHandler) *Client {
+	c := &Client{handler: h, options: o}
+	c.conn = l.Dial(addr, c, o.DialTimeout)
+	return c
+}
+
+// Conn is the client's connection, for its addresses and how much output is
+// pending.
+func (c *Client) Conn() *netloop.Conn { return c.conn }
+
+// Outstanding is how many requests have no whole answer yet.
+func (c *Client) Outstanding() int { return len(c.asked) - c.first }
+
+// Send sends a whole request, which is the caller's again when Send returns.
+// Requests may follow each other without waiting for answers (pipelining);
+// whether that is wise is the caller's affair.
+func (c *Client) Send(ask Ask, request [][]byte) {
+	c.Begin(ask, request)
+	c.End()
+}
+
+// Begin sends the head of a request whose body follows piece by piece by More,
+// until End.
+func (c *Client) Begin(ask Ask, head [][]byte) {
+	if c.sending {
+		panic("httpconn: a request begins before the one before has ended")
+	}
+	if c.first > len(c.asked)/2 { // never empty, it would grow for ever
+		c.asked, c.first = append(c.asked[:0], c.asked[c.first:]...), 0
+	}
+	c.asked = append(c.asked, ask)
+	c.sending = true
+	if c.Outstanding() == 1 {
+		c.setDeadline()
+	}
+	c.conn.Writev(head)
+}
+
+// More sends a piece of a request's body, framed by the caller.
+func (c *Client) More(piece [][]byte) { c.conn.Writev(piece) }
+
+// End ends the request that Begin has begun.
+func (c *Client) End() {
+	c.sending = false
+	if c.Outstanding() == 1 && !c.inBody {
+		c.setDeadline()
+	}
+}
+
+// PauseBody stops the answer under way: it stays with the server. Its end ends
+// the pause as well.
+func (c *Client) PauseBody() {
+	c.conn.PauseRead()
+	c.setDeadline()
+}
+
+// ResumeBody goes on with it.
+func (c *Client) ResumeBody() {
+	c.conn.ResumeRead()
+	c.setDeadline()
+}
+
+// Close closes the connection; answers outstanding are given up.
+func (c *Client) Close() {
+	if c.Outstanding() > 0 && c.reason == nil {
+		c.reason = netloop.ErrAborted
+	}
+	c.last = true
+	c.conn.Close()
+}
+
+func (c *Client) setDeadline() {
+	d := c.options.IdleTimeout
+	switch {
+	case !c.connected: // DialTimeout still counts
+		return
+	case c.conn.Paused(): // the server is not to blame
+		d = 0
+	case c.inBody:
+		d = c.options.BodyTimeout
+	case c.sending && c.Outstanding() == 1: // nor before it knows what is asked
+		d = 0
+	case c.Outstanding() > 0:
+		d = c.options.HeadTimeout
+	}
+	c.conn.SetDeadline(d)
+}
+
+// HandOver gives the connection to another handler, after an answer that has
+// made it another protocol's: in OnResponse, of 101 or of 2xx to CONNECT. The
+// client must not be used any more. The new handler is offered what the
+// server has already sent.
+func (c *Client) HandOver(h netloop.Handler) {
+	if !c.inBody {
+		panic(fmt.Sprintf("httpconn: HandOver outside of OnResponse (%d requests outstanding)", c.Outstanding()))
+	}
+	c.handed = true
+	c.conn.SetDeadline(0)
+	c.conn.SetHandler(h)
+}

@@ -1,0 +1,5 @@
+//go:build !race && !slabdebug
+
+package httpconn
+
+const instrumented = false

@@ -1,0 +1,173 @@
+//go:build linux
+
+package httpconn
+
+import (
+	"redoubt/netloop"
+	"redoubt/netloop/http1"
+)
+
+// OnOpen, and the methods below, are netloop's.
+func (c *Client) OnOpen(*netloop.Conn) {
+	c.connected = true
+	c.setDeadline()
+	c.handler.OnConnect(c)
+}
+
+// OnData reads answers.
+func (c *Client) OnData(conn *netloop.Conn, in []byte) (used int) {
+	for used < len(in) && c.reason == nil && !c.handed && !conn.Paused() {
+		var n int
+		switch {
+		case c.inBody:
+			n = c.readBody(in[used:])
+		case c.last: // it is being closed
+			return len(in)
+		case c.Outstanding() == 0:
+			c.giveUp(ErrUnasked)
+			return len(in)
+		default:
+			n = c.readHead(in[used:])
+		}
+		used += n
+		if n == 0 {
+			break
+		}
+	}
+	return used
+}
+
+func (c *Client) readHead(in []byte) (used int) {
+	n, fault := c.response.Parse(in)
+	if fault != 0 {
+		c.giveUp(fault)
+		return len(in)
+	}
+	if n == 0 {
+		return 0
+	}
+	ask := c.asked[c.first]
+	status := c.response.Status()
+	tunnel := status == 101 || ask == Connect && 200 <= status && status < 300
+	switch {
+	case status == 101 && ask != Switch:
+		c.giveUp(ErrUnasked)
+		return len(in)
+	case status < 200 && status != 101:
+		c.handler.OnInterim(c, &c.response)
+		c.response.Reset()
+		return n
+	}
+	framing, size := c.response.Framing(askMethods[ask])
+	c.body.Reset(framing, size)
+	c.inBody = true
+	c.last = !c.response.KeepAlive() || framing == http1.UntilClose || tunnel // it is HTTP's no more
+	c.setDeadline()
+	c.handler.OnResponse(c, &c.response)
+	if framing == http1.None && !c.handed && c.reason == nil {
+		n += c.readBody(in[n:])
+	}
+	return n
+}
+
+func (c *Client) readBody(in []byte) (used int) {
+	for {
+		data, n, done, fault := c.body.Next(in[used:])
+		used += n
+		if fault != 0 {
+			c.giveUp(fault)
+			return len(in)
+		}
+		if len(data) > 0 {
+			c.setDeadline()
+			c.handler.OnBody(c, data)
+		}
+		switch {
+		case c.reason != nil:
+			return used
+		case done:
+			c.endAnswer(used < len(in))
+			return used
+		case n == 0 || c.conn.Paused():
+			return used
+		}
+	}
+}
+
+// endAnswer ends the oldest answer. more tells that something has arrived
+// behind it.
+func (c *Client) endAnswer(more bool) {
+	c.inBody = false
+	c.first++
+	c.response.Reset()
+	switch {
+	case c.last, c.Outstanding() > 0:
+	case more: // or it would pass for the answer to the next request
+		c.last, c.reason = true, ErrUnasked
+	case c.conn.Loop().Draining():
+		c.last = true
+	}
+	c.conn.ResumeRead()
+	switch {
+	case c.sending && c.Outstanding() == 0: // the server has not waited for the end
+		c.last = true
+		c.conn.Abort()
+	case c.last:
+		c.conn.Close()
+	default:
+		c.setDeadline()
+	}
+	c.handler.OnDone(c, &c.body, !c.last)
+}
+
+// OnEnd ends an answer that goes on until the connection ends, or the
+// connection.
+func (c *Client) OnEnd(conn *netloop.Conn) {
+	switch {
+	case c.inBody && c.body.EOF():
+		c.endAnswer(false)
+	case c.Outstanding() > 0:
+		c.giveUp(ErrTruncated)
+	default:
+		conn.Close()
+	}
+}
+
+// OnDrain is netloop's.
+func (c *Client) OnDrain(*netloop.Conn) { c.handler.OnDrain(c) }
+
+// OnTimeout gives up a server that is too slow.
+func (c *Client) OnTimeout(conn *netloop.Conn) {
+	if c.Outstanding() > 0 {
+		c.giveUp(ErrTimeout)
+		return
+	}
+	conn.Close()
+}
+
+// OnShutdown closes an idle connection; one with answers outstanding ends when
+// its user closes it.
+func (c *Client) OnShutdown(conn *netloop.Conn) {
+	if c.Outstanding() == 0 {
+		conn.Close()
+	}
+}
+
+// OnClose is netloop's.
+func (c *Client) OnClose(_ *netloop.Conn, reason error) {
+	switch {
+	case c.reason != nil:
+		reason = c.reason
+	case c.Outstanding() > 0 && reason == nil:
+		reason = ErrTruncated
+	case c.Outstanding() == 0 && c.last: // however it went after the last answer
+		reason = nil
+	}
+	c.handler.OnClose(c, reason)
+	c.conn = nil // it will be another's
+}
+
+func (c *Client) giveUp(why error) {
+	c.reason = why
+	c.conn.Abort()
+}

@@ -1,0 +1,137 @@
+//go:build linux
+
+package httpconn
+
+import (
+	"time"
+
+	"redoubt/netloop"
+	"redoubt/netloop/http1"
+	"redoubt/netloop/slab"
+)
+
+// Handler answers the requests of server sessions. One may serve all sessions
+// of a loop, or each its own.
+//
+// The calls of one exchange come in this order: OnRequest, OnBody for each
+// piece of the body, OnBodyEnd, OnDone. The next exchange of a session begins
+// only when this one is over, however many requests a client has sent.
+type Handler interface {
+	// OnRequest brings a request's head, and with WholeBodies its body. Views
+	// of it are valid until OnRequest returns. The answer may be given now or
+	// later.
+	OnRequest(s *Session, r *http1.Request)
+	// OnBody brings a piece of the body, valid until OnBody returns. Who cannot
+	// take more calls PauseBody. It is not called with WholeBodies.
+	OnBody(s *Session, piece []byte)
+	// OnBodyEnd says that the body was whole. Its trailers are valid until
+	// OnBodyEnd returns. It is not called with WholeBodies, nor for a request
+	// without a body.
+	OnBodyEnd(s *Session, trailers *http1.Body)
+	// OnDrain says that the peer has taken all of what was sent of an answer.
+	OnDrain(s *Session)
+	// OnDone ends the exchange: the answer was given (err is nil, though it may
+	// still be on its way), or cannot be any more. The exchange must be left
+	// alone from now on.
+	OnDone(s *Session, err error)
+}
+
+// WholeOnly has the methods of a Handler that one for whole bodies, which
+// answers at once, does not need. To be embedded.
+type WholeOnly struct{}
+
+func (WholeOnly) OnBody(*Session, []byte)         {}
+func (WholeOnly) OnBodyEnd(*Session, *http1.Body) {}
+func (WholeOnly) OnDrain(*Session)                {}
+func (WholeOnly) OnDone(*Session, error)          {}
+
+// ServerOptions are the limits of a server's sessions, and what their answers
+// have in common. Zero times mean no limit.
+type ServerOptions struct {
+	HeadTimeout time.Duration // from the first byte of a head to its end, else 408
+	BodyTimeout time.Duration // of a whole body, or between the pieces of one that streams, else 408
+	IdleTimeout time.Duration // without a request, then the connection closes
+
+	MaxBody     int64  // more is answered with 413, whatever its framing; 0: no bodies
+	WholeBodies bool   // OnRequest comes when the body is there as well; netloop.Options.MaxInput must have room for head and body
+	Fields      string // field lines of every answer that Reply gives, each with its CRLF
+	NoDate      bool   // answers carry no Date
+}
+
+// Server makes the sessions of one loop.
+type Server struct {
+	loop     *netloop.Loop
+	options  ServerOptions
+	open     func(*Session) Handler
+	sessions *slab.Objects[Session]
+	heads    *heads
+
+	batch []byte // answers of the session whose OnData runs, not sent yet
+	sent  int    // bytes of answers since that began
+	parts [3][]byte
+	out   http1.Segments
+}
+
+// batchSize is how many bytes of answers are collected before they are sent.
+const batchSize = 64 << 10
+
+// NewServer returns a server for a loop. open is called for each new
+// connection and returns its handler.
+func NewServer(l *netloop.Loop, o ServerOptions, open func(*Session) Handler) *Server {
+	return &Server{
+		loop: l, options: o, open: open,
+		sessions: slab.NewObjects[Session](0),
+		heads:    newHeads(o.Fields, !o.NoDate),
+		batch:    make([]byte, 0, batchSize),
+	}
+}
+
+// Accept is given to netloop's Listen, for connections of the server's loop.
+func (sv *Server) Accept(c *netloop.Conn) netloop.Handler {
+	s := sv.sessions.Get()
+	s.reset(sv, c)
+	s.handler = sv.open(s)
+	return s
+}
+
+// put sends an answer of s, or collects it where another is about to follow.
+func (sv *Server) put(s *Session, head, body []byte) {
+	sv.sent += len(head) + len(body)
+	switch {
+	case s.answer.close:
+		s.conn.Finish(sv.gather(s, head, body))
+	case s.more && len(sv.batch)+len(head)+len(body) <= cap(sv.batch):
+		sv.batch = append(append(sv.batch, head...), body...)
+	default:
+		sv.send(s, head, body)
+	}
+}
+
+// send sends what is collected and then the parts given, in one go.
+func (sv *Server) send(s *Session, head, body []byte) {
+	if parts := sv.gather(s, head, body); len(parts) == 1 {
+		s.conn.Write(parts[0])
+	} else if len(parts) > 1 {
+		s.conn.Writev(parts)
+	}
+}
+
+// flush sends what is collected.
+func (sv *Server) flush(s *Session) { sv.send(s, nil, nil) }
+
+// gather takes what is collected and the parts given, without empty ones. What
+// is collected belongs to the session whose OnData runs, and to no other.
+func (sv *Server) gather(s *Session, head, body []byte) [][]byte {
+	parts := sv.parts[:0]
+	if s.inData && len(sv.batch) > 0 {
+		parts = append(parts, sv.batch)
+		sv.batch = sv.batch[:0]
+	}
+	if len(head) > 0 {
+		parts = append(parts, head)
+	}
+	if len(body) > 0 {
+		parts = append(parts, body)
+	}
+	return parts
+}

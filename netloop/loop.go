@@ -1,0 +1,350 @@
+//go:build linux
+
+package netloop
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"redoubt/netloop/slab"
+)
+
+// Loop is one thread with its connections.
+type Loop struct {
+	group *Group
+	index int
+	ep    int // epoll
+	wake  int // eventfd that ends a sleep
+
+	now     int64 // nanoseconds since the group's begin, read once an iteration
+	unix    int64 // wall clock, seconds
+	newUnix int64 // when unix has to be read anew
+
+	wheel   wheel
+	memory  *slab.Cache
+	objects *slab.Objects[Conn]
+	scratch []byte // every read begins here, unless its connection has kept input
+	vectors [maxVectors]unix.Iovec
+
+	conns []*Conn // by slot; nil: free
+	gens  []uint32
+	free  []uint32
+	open  atomic.Int64 // connections: accepted, dialled and lingering ones
+	ready *Conn        // to be serviced once more, in order
+	last  *Conn
+	dead  []*Conn // ended in this iteration
+
+	listening   []*listening
+	acceptTimer Timer
+
+	asleep  atomic.Bool
+	waiting atomic.Int32 // functions in posted
+	mu      sync.Mutex
+	posted  []func()
+	running []func()
+
+	telling bool        // the loop drains: handlers are told
+	drained atomic.Bool // ... and all accept queues have been empty since
+	ending  error       // why the loop ends; nil while it does not
+}
+
+const (
+	scratchSize = 64 << 10
+	maxEvents   = 256
+	maxVectors  = 1024 // the most that writev takes (UIO_MAXIOV)
+
+	// tags of events that are no connection's; those have slots from 0
+	tagWake     = 1 << 31
+	tagListener = 1<<31 + 1
+)
+
+func newLoop(g *Group, index int) (l *Loop, err error) {
+	l = &Loop{group: g, index: index, memory: g.memory.NewCache(), objects: slab.NewObjects[Conn](0), ep: -1, wake: -1}
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
+	if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return l, err
+	}
+	if l.wake, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
+		return l, err
+	}
+	e := tagged(unix.EPOLLIN, tagWake)
+	if err := unix.EpollCtl(l.ep, unix.EPOLL_CTL_ADD, l.wake, &e); err != nil {
+		return l, err
+	}
+	if l.scratch, err = l.memory.Get(scratchSize); err != nil {
+		return l, err
+	}
+	l.acceptTimer.Func = l.resumeAccept
+	l.readClock()
+	return l, nil
+}
+
+// close releases what the loop has. Its connections are gone by then.
+func (l *Loop) close() {
+	l.mu.Lock() // a Post may be about to wake it
+	defer l.mu.Unlock()
+	for _, fd := range []*int{&l.ep, &l.wake} {
+		if *fd >= 0 {
+			unix.Close(*fd)
+			*fd = -1
+		}
+	}
+	l.posted = nil
+	if l.scratch != nil {
+		l.memory.Put(l.scratch)
+		l.scratch = nil
+	}
+	l.memory.Close()
+}
+
+// Group is the loop's group.
+func (l *Loop) Group() *Group { return l.group }
+
+// Index is the loop's place in Group.Loops.
+func (l *Loop) Index() int { return l.index }
+
+// Now is the time since the group's begin, as it was when the iteration
+// began.
+func (l *Loop) Now() time.Duration { return time.Duration(l.now) }
+
+// Unix is the wall clock in seconds, as it was when the iteration began.
+func (l *Loop) Unix() int64 { return l.unix }
+
+// Memory is the loop's share of the group's memory.
+func (l *Loop) Memory() *slab.Cache { return l.memory }
+
+// Draining tells that the group shuts down: new work is not wanted.
+func (l *Loop) Draining() bool { return l.group.draining.Load() }
+
+// Arm lets t go off after d. An armed timer is set anew.
+func (l *Loop) Arm(t *Timer, d time.Duration) { l.wheel.arm(t, l.after(d)) }
+
+// after is the time in d, or in so many years that it makes no difference.
+func (l *Loop) after(d time.Duration) int64 { return l.now + int64(min(max(d, 0), 1<<61)) }
+
+// Disarm stops t, and lets go of it.
+func (l *Loop) Disarm(t *Timer) { l.wheel.forget(t) }
+
+// Post calls f on the loop's thread soon. It is safe from any goroutine. A
+// loop that has ended calls nothing any more.
+func (l *Loop) Post(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.wake < 0 { // ended
+		return
+	}
+	l.posted = append(l.posted, f)
+	l.waiting.Add(1)
+	// The loop says that it is asleep before it looks for posted work the last
+	// time, so one of the two sees the other.
+	if l.asleep.Swap(false) {
+		one := [8]byte{1}
+		_, _ = unix.Write(l.wake, one[:]) // it can only fail if it is awake already
+	}
+}
+
+func (l *Loop) stop(why error) {
+	l.Post(func() {
+		if l.ending == nil {
+			l.ending = why
+		}
+	})
+}
+
+func (l *Loop) readClock() {
+	l.now = int64(time.Since(l.group.begin))
+	if l.now >= l.newUnix {
+		wall := time.Now()
+		l.unix = wall.Unix()
+		l.newUnix = l.now + int64(time.Second) - int64(wall.Nanosecond())
+	}
+}
+
+func (l *Loop) run() {
+	var events [maxEvents]epollEvent
+	for l.ending == nil {
+		n := l.wait(events[:])
+		l.readClock()
+		for i := range events[:n] {
+			l.dispatch(&events[i])
+		}
+		l.wheel.advance(l.now)
+		l.serviceReady()
+		if l.waiting.Load() != 0 {
+			l.runPosted()
+		}
+		if len(l.dead) != 0 {
+			l.recycle()
+		}
+		l.memory.Collect()
+	}
+	l.cutAll()
+}
+
+// gosched is how many polls without an event let other goroutines have the
+// thread once. A garbage collector that has to stop a busy loop then waits 30
+// µs rather than 200.
+const gosched = 64
+
+// wait returns the events that are there, and sleeps where there are none and
+// nothing else is to be done.
+func (l *Loop) wait(events []epollEvent) int {
+	for empty := 1; ; empty++ {
+		n, errno := pollEvents(l.ep, events)
+		if n > 0 {
+			return n
+		}
+		if errno != 0 && errno != unix.EINTR {
+			l.group.fail(fmt.Errorf("netloop: epoll_pwait: %w", errno))
+			return 0
+		}
+		if l.ready != nil || l.waiting.Load() != 0 {
+			return 0
+		}
+		if l.group.options.Wait == Block {
+			return l.sleep(events)
+		}
+		if empty%gosched == 0 {
+			runtime.Gosched()
+		}
+		l.readClock()
+		if l.wheel.wait(l.now) == 0 {
+			return 0
+		}
+	}
+}
+
+func (l *Loop) sleep(events []epollEvent) int {
+	milliseconds := -1
+	l.readClock()
+	if d := l.wheel.wait(l.now); d >= 0 {
+		milliseconds = int((d + time.Millisecond - 1) / time.Millisecond)
+	}
+	l.asleep.Store(true)
+	if l.waiting.Load() != 0 {
+		l.asleep.Store(false)
+		return 0
+	}
+	n, errno := blockForEvents(l.ep, events, milliseconds)
+	l.asleep.Store(false)
+	if errno != 0 && errno != unix.EINTR {
+		l.group.fail(fmt.Errorf("netloop: epoll_pwait: %w", errno))
+	}
+	return n
+}
+
+// dispatch takes an event to whom it is for. Its tag holds a slot and the
+// generation that the slot's connection had when it was registered: earlier
+// events of the same batch may have closed that connection, and a new one may
+// have the slot, and even the descriptor.
+func (l *Loop) dispatch(e *epollEvent) {
+	tag := eventTag(e)
+	slot := uint32(tag)
+	switch {
+	case slot == tagWake:
+		var count [8]byte
+		_, _ = unix.Read(l.wake, count[:])
+	case slot >= tagListener:
+		l.accept(l.listening[slot-tagListener])
+	default:
+		if c := l.conns[slot]; c != nil && l.gens[slot] == uint32(tag>>32) {
+			c.happened(e.Events)
+			c.service()
+		}
+	}
+}
+
+// enqueue has c serviced once more in this iteration or the next.
+func (l *Loop) enqueue(c *Conn) {
+	if c.queued {
+		return
+	}
+	c.queued, c.nextReady = true, nil
+	if l.last == nil {
+		l.ready = c
+	} else {
+		l.last.nextReady = c
+	}
+	l.last = c
+}
+
+// serviceReady services those that were enqueued before it began: who comes
+// meanwhile waits for new events to be seen first.
+func (l *Loop) serviceReady() {
+	c := l.ready
+	l.ready, l.last = nil, nil
+	for c != nil {
+		next := c.nextReady
+		c.queued, c.nextReady = false, nil
+		c.service()
+		c = next
+	}
+}
+
+func (l *Loop) runPosted() {
+	l.mu.Lock()
+	l.running, l.posted = l.posted, l.running[:0]
+	l.mu.Unlock()
+	l.waiting.Add(int32(-len(l.running)))
+	for i, f := range l.running {
+		l.running[i] = nil
+		f()
+	}
+}
+
+// newConn gives a descriptor a slot.
+func (l *Loop) newConn(fd int32) *Conn {
+	var slot uint32
+	if n := len(l.free); n > 0 {
+		slot = l.free[n-1]
+		l.free = l.free[:n-1]
+	} else {
+		slot = uint32(len(l.conns))
+		l.conns = append(l.conns, nil)
+		l.gens = append(l.gens, 0)
+	}
+	c := l.objects.Get()
+	c.reset(l, fd, slot)
+	l.conns[slot] = c
+	l.open.Add(1)
+	return c
+}
+
+// endConn takes the slot back. The object itself waits for the end of the
+// iteration: callers further up may still look at it.
+func (l *Loop) endConn(c *Conn) {
+	l.conns[c.slot] = nil
+	l.gens[c.slot]++
+	l.free = append(l.free, c.slot)
+	if c.accepted {
+		l.group.conns.Add(-1)
+		l.resumeAccept()
+	}
+	l.open.Add(-1)
+	l.wheel.forget(&c.timer)
+	l.dead = append(l.dead, c)
+}
+
+// recycle takes in the objects of connections that have ended and are in no
+// queue any more.
+func (l *Loop) recycle() {
+	keep := l.dead[:0]
+	for _, c := range l.dead {
+		if c.queued {
+			keep = append(keep, c)
+			continue
+		}
+		c.handler = nil
+		l.objects.Put(c)
+	}
+	l.dead = keep
+}

@@ -1,0 +1,226 @@
+//go:build linux
+
+package netloop
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"redoubt/netloop/slab"
+)
+
+// pending is output that the system has refused so far, in blocks of the
+// slab.
+type pending struct {
+	blocks []block // from first on
+	first  int
+	bytes  int
+}
+
+type block struct {
+	mem      []byte
+	from, to int
+}
+
+const (
+	blockSize  = 256 << 10 // the most that one block of pending output holds
+	keepBlocks = 256       // how long a list of blocks stays with a Conn that is used again
+)
+
+// add copies b.
+func (p *pending) add(memory *slab.Cache, b []byte) error {
+	p.bytes += len(b)
+	for len(b) > 0 {
+		if n := len(p.blocks); n > p.first && p.blocks[n-1].to < len(p.blocks[n-1].mem) {
+			last := &p.blocks[n-1]
+			k := copy(last.mem[last.to:], b)
+			last.to += k
+			b = b[k:]
+			continue
+		}
+		mem, err := memory.Get(min(len(b), blockSize))
+		if err != nil {
+			return err
+		}
+		if p.first > len(p.blocks)/2 { // never empty, it would grow for ever
+			p.blocks, p.first = append(p.blocks[:0], p.blocks[p.first:]...), 0
+		}
+		p.blocks = append(p.blocks, block{mem: mem})
+	}
+	return nil
+}
+
+// sent drops the first n bytes.
+func (p *pending) sent(memory *slab.Cache, n int) {
+	p.bytes -= n
+	for n > 0 {
+		b := &p.blocks[p.first]
+		k := min(n, b.to-b.from)
+		b.from += k
+		n -= k
+		if b.from == b.to {
+			memory.Put(b.mem)
+			b.mem = nil
+			p.first++
+		}
+	}
+	if p.first == len(p.blocks) {
+		p.blocks, p.first = p.blocks[:0], 0
+	}
+}
+
+func (p *pending) drop(memory *slab.Cache) {
+	for i := range p.blocks[p.first:] {
+		b := &p.blocks[p.first+i]
+		memory.Put(b.mem)
+		b.mem = nil
+	}
+	p.blocks, p.first, p.bytes = p.blocks[:0], 0, 0
+}
+
+// Pending is how many bytes of output wait for the peer to take what it has.
+func (c *Conn) Pending() int { return c.out.bytes }
+
+func (c *Conn) sending() bool { return c.failed == nil && c.broken == 0 }
+
+// Write sends b, which is the caller's again when Write returns. What the
+// system does not take now is copied and goes out later; OnDrain tells when
+// all of it has. Who sends more than a peer takes should look at Pending.
+// Errors come by OnClose.
+func (c *Conn) Write(b []byte) {
+	if !c.sending() || len(b) == 0 {
+		return
+	}
+	if c.out.bytes == 0 && c.writable && !c.connecting {
+		for {
+			n, errno := sendSocket(c.fd, b)
+			if errno == unix.EAGAIN {
+				c.writable = false
+				break
+			}
+			if errno != 0 {
+				c.breakOutput(errno)
+				return
+			}
+			if b = b[n:]; len(b) == 0 {
+				return
+			}
+		}
+	}
+	c.hold(b)
+}
+
+// Writev sends segments as Write does, all in one system call if there are no
+// more than 1,024 of them and the peer takes them.
+func (c *Conn) Writev(segments [][]byte) { c.writev(segments, writevSocket) }
+
+// Finish sends segments and closes the connection, as Writev and Close do, but
+// the last packet says that it is the last: a packet less for both sides.
+func (c *Conn) Finish(segments [][]byte) {
+	c.writev(segments, writevMore)
+	c.Close()
+}
+
+func (c *Conn) writev(segments [][]byte, send func(fd int32, v []unix.Iovec) (int, unix.Errno)) {
+	if !c.sending() {
+		return
+	}
+	from := 0 // of the first segment that is left
+	if c.out.bytes == 0 && c.writable && !c.connecting {
+		for len(segments) > 0 {
+			n, errno := send(c.fd, c.loop.gather(segments, from))
+			if errno == unix.EAGAIN {
+				c.writable = false
+				break
+			}
+			if errno != 0 {
+				c.breakOutput(errno)
+				return
+			}
+			for n += from; len(segments) > 0 && n >= len(segments[0]); segments = segments[1:] {
+				n -= len(segments[0])
+			}
+			from = n
+		}
+	}
+	for ; len(segments) > 0; segments, from = segments[1:], 0 {
+		c.hold(segments[0][from:])
+	}
+}
+
+// gather describes segments, from a place in the first on, to writev.
+func (l *Loop) gather(segments [][]byte, from int) []unix.Iovec {
+	v := l.vectors[:min(len(segments), maxVectors)]
+	for i := range v {
+		s := segments[i][from:]
+		from = 0
+		v[i].Base = unsafe.SliceData(s)
+		v[i].SetLen(len(s))
+	}
+	return v
+}
+
+// hold keeps a copy of what was not taken.
+func (c *Conn) hold(b []byte) {
+	if !c.sending() || len(b) == 0 {
+		return
+	}
+	if c.out.bytes == 0 && !c.connecting {
+		c.startWriteTime()
+	}
+	if err := c.out.add(c.loop.memory, b); err != nil {
+		c.fail(ErrMemory)
+	}
+}
+
+// moveBytes is what a peer has to take within Options.WriteTimeout, unless
+// less is left: one that takes a byte now and then would hold memory for
+// hours.
+const moveBytes = 64 << 10
+
+func (c *Conn) startWriteTime() {
+	if t := c.loop.group.options.WriteTimeout; t > 0 {
+		c.writeTime, c.moved = c.loop.after(t), 0
+		c.setTimer()
+	}
+}
+
+// writeBudget is how much pending output of a connection is sent before it is
+// the others' turn: a fast reader on the same machine would go on for as long
+// as there is some.
+const writeBudget = 1 << 20
+
+// flush sends pending output until it is gone or refused.
+func (c *Conn) flush() {
+	for budget := writeBudget; c.out.bytes > 0; {
+		if budget <= 0 {
+			c.loop.enqueue(c)
+			return
+		}
+		blocks := c.out.blocks[c.out.first:]
+		v := c.loop.vectors[:min(len(blocks), maxVectors)]
+		for i := range v {
+			b := &blocks[i]
+			v[i].Base = &b.mem[b.from]
+			v[i].SetLen(b.to - b.from)
+		}
+		n, errno := writevSocket(c.fd, v)
+		if errno == unix.EAGAIN {
+			c.writable = false
+			break
+		}
+		if errno != 0 {
+			c.breakOutput(errno)
+			return
+		}
+		c.out.sent(c.loop.memory, n)
+		budget -= n
+		if c.moved += n; c.moved >= moveBytes {
+			c.startWriteTime()
+		}
+	}
+	if c.out.bytes == 0 {
+		c.writeTime, c.drained = 0, true
+	}
+}
