@@ -18,7 +18,7 @@ func errnoOf(e syscall.Errno) unix.Errno { return e }
 
 func readSocket(fd int32, p []byte) (int, unix.Errno) {
 	for {
-		n, _, e := syscall.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+		n, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
 		if e == 0 {
 			return int(n), 0
 		}

@@ -66,14 +66,21 @@ type Server struct {
 	sessions *slab.Objects[Session]
 	heads    *heads
 
-	batch []byte // answers of the session whose OnData runs, not sent yet
-	sent  int    // bytes of answers since that began
-	parts [3][]byte
-	out   http1.Segments
+	batch   []byte   // answers that have not been sent yet
+	batchOf *Session // whose they are; nil if there are none
+	sent    int      // bytes of answers since an OnData began
+	parts   [3][]byte
+	out     http1.Segments
 }
 
-// batchSize is how many bytes of answers are collected before they are sent.
-const batchSize = 64 << 10
+const (
+	// batchSize is how many bytes of answers are collected before they are sent.
+	batchSize = 64 << 10
+	// smallAnswer is up to where a head and a body are copied together and sent
+	// as one. For the contest's answers (300 bytes) this takes 4.5 % less CPU a
+	// request than writev of both; what it saves pays for a copy of some KB.
+	smallAnswer = 4 << 10
+)
 
 // NewServer returns a server for a loop. open is called for each new
 // connection and returns its handler.
@@ -96,13 +103,17 @@ func (sv *Server) Accept(c *netloop.Conn) netloop.Handler {
 
 // put sends an answer of s, or collects it where another is about to follow.
 func (sv *Server) put(s *Session, head, body []byte) {
-	sv.sent += len(head) + len(body)
+	n := len(head) + len(body)
+	sv.sent += n
+	if (s.more || n <= smallAnswer) && len(sv.batch)+n <= cap(sv.batch) && (sv.batchOf == nil || sv.batchOf == s) {
+		sv.batch = append(append(sv.batch, head...), body...)
+		sv.batchOf = s
+		head, body = nil, nil
+	}
 	switch {
 	case s.answer.close:
 		s.conn.Finish(sv.gather(s, head, body))
-	case s.more && len(sv.batch)+len(head)+len(body) <= cap(sv.batch):
-		sv.batch = append(append(sv.batch, head...), body...)
-	default:
+	case !s.more || head != nil:
 		sv.send(s, head, body)
 	}
 }
@@ -119,13 +130,13 @@ func (sv *Server) send(s *Session, head, body []byte) {
 // flush sends what is collected.
 func (sv *Server) flush(s *Session) { sv.send(s, nil, nil) }
 
-// gather takes what is collected and the parts given, without empty ones. What
-// is collected belongs to the session whose OnData runs, and to no other.
+// gather takes what is collected of the session, and the parts given, without
+// empty ones.
 func (sv *Server) gather(s *Session, head, body []byte) [][]byte {
 	parts := sv.parts[:0]
-	if s.inData && len(sv.batch) > 0 {
+	if sv.batchOf == s {
 		parts = append(parts, sv.batch)
-		sv.batch = sv.batch[:0]
+		sv.batch, sv.batchOf = sv.batch[:0], nil
 	}
 	if len(head) > 0 {
 		parts = append(parts, head)
