@@ -169,7 +169,18 @@ func (l *Loop) readClock() {
 	}
 }
 
+// warmConns is for how many connections a loop has all there is to have before
+// the first one comes: the first answers of a server count as much as others.
+const warmConns = 64
+
+func (l *Loop) warm() {
+	l.objects.Warm(warmConns)
+	clear(l.scratch)
+	_ = l.memory.Warm(minRoom, warmConns) // with a quota as small as that, it comes as it is needed
+}
+
 func (l *Loop) run() {
+	l.warm()
 	var events [maxEvents]epollEvent
 	for l.ending == nil {
 		n := l.wait(events[:])

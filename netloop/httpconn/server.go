@@ -85,13 +85,18 @@ const (
 // NewServer returns a server for a loop. open is called for each new
 // connection and returns its handler.
 func NewServer(l *netloop.Loop, o ServerOptions, open func(*Session) Handler) *Server {
-	return &Server{
+	sv := &Server{
 		loop: l, options: o, open: open,
 		sessions: slab.NewObjects[Session](0),
 		heads:    newHeads(o.Fields, !o.NoDate),
 		batch:    make([]byte, 0, batchSize),
 	}
+	sv.sessions.Warm(warmSessions)
+	return sv
 }
+
+// warmSessions is how many sessions there are before the first connection.
+const warmSessions = 64
 
 // Accept is given to netloop's Listen, for connections of the server's loop.
 func (sv *Server) Accept(c *netloop.Conn) netloop.Handler {
