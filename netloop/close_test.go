@@ -3,6 +3,7 @@
 package netloop
 
 import (
+	"io"
 	"testing"
 	"time"
 
@@ -211,8 +212,10 @@ func TestNothingAfterAbort(t *testing.T) {
 // descriptor's number by then.
 func TestWriteInOnClose(t *testing.T) {
 	r := start(t, Options{}, all(&funcs{
-		data: func(c *Conn, in []byte) int { c.Abort(); return 0 },
+		data:    func(c *Conn, in []byte) int { c.Abort(); return 0 },
+		timeout: func(c *Conn) { t.Error("OnTimeout after OnClose") },
 		close: func(c *Conn, reason error) {
+			c.SetDeadline(time.Nanosecond)
 			c.Write(make([]byte, 1000))
 			c.Writev([][]byte{make([]byte, 1000)})
 			c.Close()
@@ -226,6 +229,37 @@ func TestWriteInOnClose(t *testing.T) {
 		c.send("x")
 		c.expectReset()
 	}
+	r.jump(time.Minute)
+}
+
+// After Close nothing is told but OnClose, however long the output takes.
+func TestNothingAfterClose(t *testing.T) {
+	const size = 8 << 20
+	var conn *Conn
+	r := start(t, Options{}, all(&funcs{
+		data: func(c *Conn, in []byte) int {
+			conn = c
+			c.SetDeadline(time.Second)
+			c.Write(make([]byte, size))
+			c.Close()
+			return 0
+		},
+		drain:    func(*Conn) { t.Error("OnDrain after Close") },
+		timeout:  func(*Conn) { t.Error("OnTimeout after Close") },
+		shutdown: func(*Conn) { t.Error("OnShutdown after Close") },
+	}))
+	c := r.dial()
+	c.send("x")
+	until(t, "output is pending", func() (is bool) {
+		r.on(0, func(*Loop) { is = conn != nil && conn.Pending() > 0 })
+		return is
+	})
+	r.jump(2 * time.Second)
+	r.on(0, func(*Loop) { conn.tellShutdown() })
+	if n, err := io.CopyN(io.Discard, c, size); err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	c.expectEnd()
 }
 
 // OnTimeout comes once for each deadline, not before it, and not for one that

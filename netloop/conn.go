@@ -45,8 +45,8 @@ var (
 	ErrSlowReader = errors.New("the peer took too long to take what we sent") // see Options.WriteTimeout
 )
 
-// Conn is a TCP connection. It may be used between OnOpen and OnClose, by its
-// loop's thread alone.
+// Conn is a TCP connection. It may be used from Dial or OnOpen on until OnClose
+// returns, by its loop's thread alone.
 type Conn struct {
 	loop    *Loop
 	handler Handler
@@ -105,9 +105,6 @@ func (c *Conn) reset(l *Loop, fd int32, slot uint32) {
 
 // Loop is where the connection lives.
 func (c *Conn) Loop() *Loop { return c.loop }
-
-// Handler returns the connection's handler.
-func (c *Conn) Handler() Handler { return c.handler }
 
 // SetHandler hands the connection over. The new handler gets no OnOpen; it is
 // offered what input is left, and hears of the input's end and of the shutdown
@@ -172,6 +169,9 @@ func (c *Conn) SetDeadline(d time.Duration) {
 }
 
 func (c *Conn) setTimer() {
+	if c.over {
+		return
+	}
 	when := c.deadline
 	if c.writeTime != 0 && (when == 0 || c.writeTime < when) {
 		when = c.writeTime
@@ -193,8 +193,8 @@ func (c *Conn) CloseWrite() {
 // until it is done as well, or for 1 MB or 2 s. Closing at once would send a
 // reset wherever input is unread, and that may overtake the last answer.
 //
-// The handler is rid of it before: OnClose comes when the output has gone
-// out. While the connection is being dialled, Close gives that up.
+// The handler is rid of it before: nothing but OnClose comes any more, when the
+// output has gone out. While the connection is being dialled, Close gives that up.
 func (c *Conn) Close() {
 	c.closing = true
 	c.loop.enqueue(c)
@@ -253,9 +253,10 @@ func (c *Conn) socketError() error {
 	return nil
 }
 
-// service does for a connection all that there is to do now. What timers and
-// the shutdown tell a handler aside, it is the one place that calls handlers,
-// and the only one that draws consequences: who asks for some enqueues.
+// service does for a connection all that there is to do now: it sends what is
+// pending (out.go), reads (in.go) and draws the consequences of what the
+// handler has called (end.go). Nobody else draws any: who asks for some
+// enqueues.
 func (c *Conn) service() {
 	switch {
 	case c.over:
@@ -276,7 +277,7 @@ func (c *Conn) service() {
 	if c.failed == nil && c.writable && c.out.bytes > 0 {
 		c.flush()
 	}
-	if c.failed == nil && c.drained {
+	if c.failed == nil && c.drained && !c.closing {
 		c.drained, c.offer = false, true
 		c.handler.OnDrain(c)
 	}

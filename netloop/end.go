@@ -132,7 +132,7 @@ func (c *Conn) timeUp() {
 			c.fail(ErrSlowReader)
 		}
 		return
-	case c.deadline != 0 && c.deadline <= now:
+	case c.deadline != 0 && c.deadline <= now && !c.closing:
 		c.deadline = 0
 		c.handler.OnTimeout(c)
 	}

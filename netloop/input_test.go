@@ -269,10 +269,23 @@ func TestBudgets(t *testing.T) {
 		}
 		return int32(fd)
 	}
-	zero, null := openDevice("/dev/zero"), openDevice("/dev/null") // the fastest peers
+	null := openDevice("/dev/null") // the fastest reader
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[1])
+	fill := func() { // more than a turn may read
+		_ = unix.SetsockoptInt(pair[1], unix.SOL_SOCKET, unix.SO_SNDBUF, 1<<20)
+		for piece := make([]byte, 8<<10); err == nil; {
+			_, err = unix.Write(pair[1], piece)
+		}
+		err = nil
+	}
 	r.on(0, func(l *Loop) {
 		read := 0
-		c := l.newConn(zero)
+		c := l.newConn(int32(pair[0]))
+		fill()
 		c.handler = &funcs{data: func(c *Conn, in []byte) int { read += len(in); return len(in) }}
 		c.service()
 		if read < readBudget || read > readBudget+scratchSize || !c.queued {
@@ -285,6 +298,7 @@ func TestBudgets(t *testing.T) {
 			largest = max(largest, len(in))
 			return len(in) - 1
 		}}
+		fill()
 		c.service()
 		if reads > 16 || largest > scratchSize {
 			t.Errorf("%d reads for a budget of %d bytes, the largest %d", reads, readBudget, largest)
@@ -292,6 +306,7 @@ func TestBudgets(t *testing.T) {
 		// Again gives the turn away at once.
 		reads = 0
 		c.handler = &funcs{data: func(c *Conn, in []byte) int { reads++; c.Again(); return len(in) }}
+		fill()
 		if c.service(); reads != 1 {
 			t.Errorf("%d reads in a turn that was given away", reads)
 		}

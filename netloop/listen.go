@@ -205,7 +205,8 @@ func (l *Loop) accept(ls *listening) {
 				}
 				return
 			case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
-				// To ask again at once would spin.
+				// To ask again at once would spin. No descriptor is kept in reserve to
+				// turn clients away with: they do better to wait.
 				l.pauseAccept(ls)
 				return
 			case unix.EBADF, unix.EINVAL, unix.ENOTSOCK, unix.EOPNOTSUPP, unix.EFAULT:
@@ -220,6 +221,9 @@ func (l *Loop) accept(ls *listening) {
 		c.handler.OnOpen(c)
 		c.service()
 		c.register()
+	}
+	if l.telling { // there may be no event any more, but it has to be seen empty
+		l.Post(func() { l.accept(ls) })
 	}
 }
 

@@ -77,8 +77,8 @@ func newLoop(g *Group, index int) (l *Loop, err error) {
 		return l, err
 	}
 	e := tagged(unix.EPOLLIN, tagWake)
-	if err := unix.EpollCtl(l.ep, unix.EPOLL_CTL_ADD, l.wake, &e); err != nil {
-		return l, err
+	if errno := controlEpoll(l.ep, unix.EPOLL_CTL_ADD, int32(l.wake), &e); errno != 0 {
+		return l, errno
 	}
 	if l.scratch, err = l.memory.Get(scratchSize); err != nil {
 		return l, err
@@ -169,13 +169,13 @@ func (l *Loop) readClock() {
 	}
 }
 
-// warmConns is for how many connections a loop has all there is to have before
-// the first one comes: the first answers of a server count as much as others.
+// warmConns is how many connections a loop is ready for at the start: the first
+// answers count as much as others.
 const warmConns = 64
 
 func (l *Loop) warm() {
 	l.objects.Warm(warmConns)
-	clear(l.scratch)
+	clear(l.scratch)                      // a page's first touch costs a microsecond
 	_ = l.memory.Warm(minRoom, warmConns) // with a quota as small as that, it comes as it is needed
 }
 
@@ -185,6 +185,7 @@ func (l *Loop) run() {
 	for l.ending == nil {
 		n := l.wait(events[:])
 		l.readClock()
+		l.wheel.skip(l.now)
 		for i := range events[:n] {
 			l.dispatch(&events[i])
 		}
@@ -274,33 +275,6 @@ func (l *Loop) dispatch(e *epollEvent) {
 	}
 }
 
-// enqueue has c serviced once more in this iteration or the next.
-func (l *Loop) enqueue(c *Conn) {
-	if c.queued {
-		return
-	}
-	c.queued, c.nextReady = true, nil
-	if l.last == nil {
-		l.ready = c
-	} else {
-		l.last.nextReady = c
-	}
-	l.last = c
-}
-
-// serviceReady services those that were enqueued before it began: who comes
-// meanwhile waits for new events to be seen first.
-func (l *Loop) serviceReady() {
-	c := l.ready
-	l.ready, l.last = nil, nil
-	for c != nil {
-		next := c.nextReady
-		c.queued, c.nextReady = false, nil
-		c.service()
-		c = next
-	}
-}
-
 func (l *Loop) runPosted() {
 	l.mu.Lock()
 	l.running, l.posted = l.posted, l.running[:0]
@@ -310,52 +284,4 @@ func (l *Loop) runPosted() {
 		l.running[i] = nil
 		f()
 	}
-}
-
-// newConn gives a descriptor a slot.
-func (l *Loop) newConn(fd int32) *Conn {
-	var slot uint32
-	if n := len(l.free); n > 0 {
-		slot = l.free[n-1]
-		l.free = l.free[:n-1]
-	} else {
-		slot = uint32(len(l.conns))
-		l.conns = append(l.conns, nil)
-		l.gens = append(l.gens, 0)
-	}
-	c := l.objects.Get()
-	c.reset(l, fd, slot)
-	l.conns[slot] = c
-	l.open.Add(1)
-	return c
-}
-
-// endConn takes the slot back. The object itself waits for the end of the
-// iteration: callers further up may still look at it.
-func (l *Loop) endConn(c *Conn) {
-	l.conns[c.slot] = nil
-	l.gens[c.slot]++
-	l.free = append(l.free, c.slot)
-	if c.accepted {
-		l.group.conns.Add(-1)
-		l.resumeAccept()
-	}
-	l.open.Add(-1)
-	l.wheel.forget(&c.timer)
-	l.dead = append(l.dead, c)
-}
-
-// recycle takes in the objects of connections that have ended and are in no
-// queue any more.
-func (l *Loop) recycle() {
-	keep := l.dead[:0]
-	for _, c := range l.dead {
-		if c.queued {
-			keep = append(keep, c)
-			continue
-		}
-		c.handler = nil
-		l.objects.Put(c)
-	}
-	l.dead = keep
 }

@@ -108,7 +108,7 @@ func (c *Conn) Write(b []byte) {
 			}
 		}
 	}
-	c.hold(b)
+	c.queueOutput(b)
 }
 
 // Writev sends segments as Write does, all in one system call if there are no
@@ -129,7 +129,9 @@ func (c *Conn) writev(segments [][]byte, send func(fd int32, v []unix.Iovec) (in
 	from := 0 // of the first segment that is left
 	if c.out.bytes == 0 && c.writable && !c.connecting {
 		for len(segments) > 0 {
-			n, errno := send(c.fd, c.loop.gather(segments, from))
+			v := c.loop.gather(segments, from)
+			n, errno := send(c.fd, v)
+			clear(v) // the caller's memory must not stay for being named here
 			if errno == unix.EAGAIN {
 				c.writable = false
 				break
@@ -145,7 +147,7 @@ func (c *Conn) writev(segments [][]byte, send func(fd int32, v []unix.Iovec) (in
 		}
 	}
 	for ; len(segments) > 0; segments, from = segments[1:], 0 {
-		c.hold(segments[0][from:])
+		c.queueOutput(segments[0][from:])
 	}
 }
 
@@ -161,8 +163,8 @@ func (l *Loop) gather(segments [][]byte, from int) []unix.Iovec {
 	return v
 }
 
-// hold keeps a copy of what was not taken.
-func (c *Conn) hold(b []byte) {
+// queueOutput keeps a copy of what was not taken.
+func (c *Conn) queueOutput(b []byte) {
 	if !c.sending() || len(b) == 0 {
 		return
 	}

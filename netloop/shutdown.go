@@ -43,8 +43,8 @@ func (g *Group) Shutdown(ctx context.Context) error {
 }
 
 // quietTicks is for how many ticks of 2 ms all has to be quiet: the end of a
-// handshake that has begun before may come a moment later.
-const quietTicks = 5
+// handshake that has begun before comes as much later as the client is away.
+const quietTicks = 25
 
 func (g *Group) awaitQuiet(ctx context.Context) error {
 	tick := time.NewTicker(2 * time.Millisecond)

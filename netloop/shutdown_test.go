@@ -148,15 +148,15 @@ func TestShutdownCuts(t *testing.T) {
 // What waits in the accept queue when Shutdown begins is served, even if there
 // may be no more connections at that time.
 func TestShutdownServesQueue(t *testing.T) {
-	for _, most := range []int{0, 1} {
-		t.Run(fmt.Sprint(most), func(t *testing.T) {
-			r := start(t, Options{MaxConns: most}, all(&funcs{
+	for _, c := range []struct{ maxConns, queued int }{{0, 10}, {1, 10}, {0, 2 * acceptBudget}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			r := start(t, Options{MaxConns: c.maxConns}, all(&funcs{
 				data:     func(c *Conn, in []byte) int { c.Write(in); c.Close(); return len(in) },
 				shutdown: func(*Conn) {},
 			}))
 			release := r.hold(0)
 			var clients []*client
-			for range 10 {
+			for range c.queued {
 				c := r.dial()
 				clients = append(clients, c)
 			}

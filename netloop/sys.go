@@ -14,8 +14,6 @@ import (
 // tells the scheduler that the thread may block. These do not block: sockets
 // are non-blocking, and waiting for events is blockForEvents' part alone.
 
-func errnoOf(e syscall.Errno) unix.Errno { return e }
-
 func readSocket(fd int32, p []byte) (int, unix.Errno) {
 	for {
 		n, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
@@ -23,7 +21,7 @@ func readSocket(fd int32, p []byte) (int, unix.Errno) {
 			return int(n), 0
 		}
 		if e != unix.EINTR {
-			return 0, errnoOf(e)
+			return 0, e
 		}
 	}
 }
@@ -36,7 +34,7 @@ func sendSocket(fd int32, p []byte) (int, unix.Errno) {
 			return int(n), 0
 		}
 		if e != unix.EINTR {
-			return 0, errnoOf(e)
+			return 0, e
 		}
 	}
 }
@@ -48,7 +46,7 @@ func writevSocket(fd int32, v []unix.Iovec) (int, unix.Errno) {
 			return int(n), 0
 		}
 		if e != unix.EINTR {
-			return 0, errnoOf(e)
+			return 0, e
 		}
 	}
 }
@@ -66,7 +64,7 @@ func writevMore(fd int32, v []unix.Iovec) (int, unix.Errno) {
 			return int(n), 0
 		}
 		if e != unix.EINTR {
-			return 0, errnoOf(e)
+			return 0, e
 		}
 	}
 }
@@ -74,7 +72,7 @@ func writevMore(fd int32, v []unix.Iovec) (int, unix.Errno) {
 func acceptSocket(fd int32) (int32, unix.Errno) {
 	n, _, e := syscall.RawSyscall6(unix.SYS_ACCEPT4, uintptr(fd), 0, 0, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
 	if e != 0 {
-		return -1, errnoOf(e)
+		return -1, e
 	}
 	return int32(n), 0
 }
@@ -90,7 +88,7 @@ func resetOnClose(fd int32) {
 	_ = unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 }
 
-// epollEvent is the kernel's struct with its data as one number.
+// epollEvent is the kernel's struct. Its 64 bits of data are in two fields.
 type epollEvent = unix.EpollEvent
 
 func eventTag(e *epollEvent) uint64 { return uint64(uint32(e.Fd)) | uint64(uint32(e.Pad))<<32 }
@@ -101,14 +99,14 @@ func tagged(events uint32, tag uint64) epollEvent {
 
 func controlEpoll(ep, op int, fd int32, e *epollEvent) unix.Errno {
 	_, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(ep), uintptr(op), uintptr(fd), uintptr(unsafe.Pointer(e)), 0, 0)
-	return errnoOf(errno)
+	return errno
 }
 
 // pollEvents returns the events there are.
 func pollEvents(ep int, events []epollEvent) (int, unix.Errno) {
 	n, _, e := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), 0, 0, 0)
 	if e != 0 {
-		return 0, errnoOf(e)
+		return 0, e
 	}
 	return int(n), 0
 }
@@ -118,7 +116,7 @@ func pollEvents(ep int, events []epollEvent) (int, unix.Errno) {
 func blockForEvents(ep int, events []epollEvent, milliseconds int) (int, unix.Errno) {
 	n, _, e := syscall.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(milliseconds), 0, 0)
 	if e != 0 {
-		return 0, errnoOf(e)
+		return 0, e
 	}
 	return int(n), 0
 }

@@ -150,6 +150,27 @@ func TestWheelIsLazy(t *testing.T) {
 	}
 }
 
+// After a long sleep the first timer is at its own place at once.
+func TestWheelSkips(t *testing.T) {
+	var w wheel
+	now := int64(30 * 24 * time.Hour)
+	w.skip(now)
+	fired := 0
+	timer := Timer{Func: func() { fired++ }}
+	when := now + int64(time.Second)
+	w.arm(&timer, when)
+	if at := timer.tick << tickBits; at < when || at > when+1<<tickBits {
+		t.Errorf("armed for %d, waits at %d", when, at)
+	}
+	w.skip(when + int64(time.Minute)) // not over what is armed
+	if w.advance(when - 1); fired != 0 {
+		t.Error("too early")
+	}
+	if w.advance(when + 1<<tickBits); fired != 1 {
+		t.Errorf("went off %d times", fired)
+	}
+}
+
 func TestWheelDoesNotAllocate(t *testing.T) {
 	var w wheel
 	timers := make([]Timer, 100)

@@ -189,7 +189,7 @@ func TestRefusals(t *testing.T) {
 		{"no such flag", []string{"serve", "--prot"}, exitInput, []string{"--prot", "redoubt serve --help"}},
 		{"bad engine", []string{"serve", "--engine", "nginx"}, exitInput, []string{"--engine", "fasthttp"}},
 		{"busy fasthttp", []string{"serve", "--engine", "fasthttp", "--wait", "busy", "--listen", "127.0.0.1:0", "--data", empty}, exitInput, []string{"--wait busy", "--engine netloop"}},
-		{"bad wait", []string{"serve", "--wait", "long"}, exitInput, []string{"--wait", "block", "busy"}},
+		{"bad wait", []string{"serve", "--wait", "long"}, exitInput, []string{"--wait", "auto", "block", "busy"}},
 		{"bad bodies", []string{"serve", "--bodies", "fat"}, exitInput, []string{"--bodies", "lean"}},
 		{"bad profile", []string{"demo", "--profile", "gpu"}, exitInput, []string{"gpu", "cpu"}},
 		{"no data folder", []string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(empty, "none")}, exitInput, []string{"none", "redoubt gen"}},

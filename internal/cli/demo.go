@@ -37,6 +37,14 @@ var demoQuestions = []string{
 }
 
 func (c *demoCmd) Run(s *streams) error {
+	err := c.show(s)
+	if err != nil && s.ctx.Err() != nil {
+		return errInterrupted
+	}
+	return err
+}
+
+func (c *demoCmd) show(s *streams) error {
 	dir, err := os.MkdirTemp("", "redoubt-demo-")
 	if err != nil {
 		return err

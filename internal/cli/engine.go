@@ -35,7 +35,6 @@ type engineOptions struct {
 	busy    bool
 	short   bool // heads
 	limits  serverFlags
-	warn    func(text string) // may be nil
 }
 
 // checkEngine refuses what newEngine could not make.

@@ -21,42 +21,53 @@ type loopEngine struct{ *loopserve.Server }
 
 func newLoopEngine(api *handlers.API, o engineOptions) (engine, error) {
 	wait := netloop.Block
+	loops := loopsFor(o.workers, o.busy, machine.AvailableProcessors())
 	if o.busy {
 		wait = netloop.Busy
-	}
-	p := machine.AvailableProcessors()
-	if o.workers == 0 {
-		o.workers = p.Whole()
-		if o.busy { // a processor for all that is not a loop
-			o.workers = max(o.workers-1, 1)
-		}
-	}
-	if o.busy {
 		// A loop that waits busily never gives its place to other goroutines.
-		if least := o.workers + 1; runtime.GOMAXPROCS(0) < least {
+		if least := loops + 1; runtime.GOMAXPROCS(0) < least {
 			runtime.GOMAXPROCS(least)
-		}
-		if text := busyWarning(o.workers, p); text != "" && o.warn != nil {
-			o.warn(text)
 		}
 	}
 	s, err := loopserve.New(api, loopserve.Options{
-		Workers: o.workers, Wait: wait, MaxConns: o.limits.MaxConns,
+		Workers: loops, Wait: wait, MaxConns: o.limits.MaxConns,
 		HeadTimeout: o.limits.HeadTimeout, BodyTimeout: o.limits.BodyTimeout,
 		IdleTimeout: o.limits.IdleTimeout, WriteTimeout: o.limits.WriteTimeout, ShortHeads: o.short,
 	})
 	return loopEngine{s}, err
 }
 
+// loopsFor is how many loops there will be: as many as asked for, or by the
+// machine.
+func loopsFor(workers int, busy bool, p machine.Processors) int {
+	switch {
+	case workers > 0:
+		return workers
+	case busy: // a processor for all that is not a loop
+		return max(p.Whole()-1, 1)
+	}
+	return p.Whole()
+}
+
 // busyWarning says where busy waiting does more harm than good.
 func busyWarning(workers int, p machine.Processors) string {
+	loops := loopsFor(workers, true, p)
 	switch {
 	case p.Quota > 0:
-		return fmt.Sprintf("--wait busy uses up the CPU quota of %.3g processors, and then stands still for milliseconds: give it processors of its own (docker run --cpuset-cpus), or use --wait block", p.Quota)
-	case workers >= p.Count:
-		return fmt.Sprintf("--wait busy with %d workers takes all %d processors there are, and clients on this machine wait for their turn: use fewer workers, or --wait block", workers, p.Count)
+		return fmt.Sprintf("--wait busy uses up the CPU quota of %.3g, and then stands still for milliseconds: give it processors of its own (docker run --cpuset-cpus), or use --wait block", p.Quota)
+	case p.Count == 1:
+		return "--wait busy takes the only processor there is, and all else waits for its turn: use --wait block"
+	case loops >= p.Count:
+		return fmt.Sprintf("--wait busy with --workers %d takes all %d processors there are, and all else waits for its turn: use fewer workers, or --wait block", loops, p.Count)
 	}
 	return ""
+}
+
+func warningOf(workers int, busy bool) string {
+	if !busy {
+		return ""
+	}
+	return busyWarning(workers, machine.AvailableProcessors())
 }
 
 func (e loopEngine) Listen(addr string) (string, error) {

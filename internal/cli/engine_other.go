@@ -13,6 +13,8 @@ const (
 	hasNetloop    = false
 )
 
+func warningOf(int, bool) string { return "" }
+
 func newLoopEngine(*handlers.API, engineOptions) (engine, error) {
 	return nil, errors.ErrUnsupported // checkEngine has said so
 }

@@ -13,10 +13,10 @@ import (
 // serverFlags are the limits that every server of ours has.
 type serverFlags struct {
 	MaxConns     int           `default:"0" placeholder:"N" help:"Connections at a time; 0 means as many as there are file descriptors for. More than that wait."`
-	HeadTimeout  time.Duration `default:"10s" help:"How long a request's head may take."`
+	HeadTimeout  time.Duration `default:"10s" help:"How long a request's head may take; 0 is no limit, as for all times here."`
 	BodyTimeout  time.Duration `default:"30s" help:"How long a request's body may take."`
 	IdleTimeout  time.Duration `default:"75s" help:"How long a connection may stay without a request."`
-	WriteTimeout time.Duration `default:"30s" help:"How long an answer may take to send."`
+	WriteTimeout time.Duration `default:"30s" help:"How long a client may take for the next 64 KB of an answer, or the rest of it (fasthttp: for all of it)."`
 	Drain        time.Duration `default:"10s" help:"How long requests under way may take after SIGTERM or SIGINT."`
 }
 
@@ -38,7 +38,7 @@ type serveCmd struct {
 	Listen     string     `default:":80" placeholder:"ADDR" help:"Where to listen: HOST:PORT or :PORT (${default}). Port 0 picks a free one."`
 	Data       string     `default:"/tmp/data" placeholder:"DIR" help:"Folder with data.zip, or with users_*.json, locations_*.json and visits_*.json, and options.txt (${default})."`
 	Workers    int        `default:"0" placeholder:"N" help:"Event loops, one thread each; 0 means one for each processor, less one with --wait busy. With fasthttp: processors to use."`
-	Wait       string     `default:"block" enum:"block,busy" help:"What a loop does while nothing happens: sleep (block), or ask for events all the time (busy), which answers some 25 µs sooner and needs a processor for each loop and one more, and no CPU quota."`
+	Wait       string     `default:"auto" enum:"auto,block,busy" help:"What a loop does while nothing happens: sleep (block), or ask for events all the time (busy), which answers some 25 µs sooner and needs a processor for each loop and one more, and no CPU quota. auto is block, for now."`
 	Engine     string     `default:"${engine}" enum:"netloop,fasthttp" help:"HTTP engine: our own event loops (netloop, Linux only), or fasthttp (${default})."`
 	Bodies     bodiesFlag `default:"auto" enum:"auto,ready,lean" help:"Keep every record rendered (ready), format each answer (lean), or take ready where it fits in half the memory there is (auto)."`
 	ShortHeads bool       `help:"Send no Date: a few bytes less in each answer, as contests reward."`
@@ -71,6 +71,9 @@ func (c *serveCmd) Run(s *streams) error {
 	if err := checkEngine(c.Engine, busy); err != nil {
 		return err
 	}
+	if text := warningOf(c.Workers, busy); text != "" {
+		fmt.Fprintf(s.err, "warning: %s\n", text)
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0)) // engines may change it
 	if err := tryListen(c.Listen); err != nil {     // before the long part, not after it
 		return err
@@ -87,7 +90,6 @@ func (c *serveCmd) Run(s *streams) error {
 
 	e, err := newEngine(c.Engine, handlers.New(st), engineOptions{
 		workers: c.Workers, busy: busy, short: c.ShortHeads, limits: c.serverFlags,
-		warn: func(text string) { fmt.Fprintf(s.err, "warning: %s\n", text) },
 	})
 	if err != nil {
 		return errors.Join(err, st.Close())

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -256,6 +257,42 @@ func askUntil(addr string, most int, asked *atomic.Int64) error {
 	}
 	return nil
 }
+
+// A flood of reads gives the garbage collector nothing to do.
+func TestNoGarbage(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	addr, _ := start(t, newStore(t, 100), Options{Workers: 1})
+	c := dial(t, addr)
+	send := []byte(strings.Repeat(get("/users/1")+get("/users/2/visits")+get("/locations/0/avg?toAge=40"), 10))
+	in := make([]byte, 256<<10)
+	size := 0 // of the answers to send
+	r := bufio.NewReader(io.TeeReader(c, writer(func(p []byte) { size += len(p) })))
+	c.Write(send)
+	for range 30 {
+		if _, err := readAnswer(r, "GET"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 3000 {
+		c.Write(send)
+		if _, err := io.ReadFull(c, in[:size]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.NumGC - before.NumGC; n > 0 {
+		t.Errorf("%d cycles, %d bytes allocated, over 90,000 requests", n, after.TotalAlloc-before.TotalAlloc)
+	}
+}
+
+type writer func(p []byte)
+
+func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
 // Nothing on the way of a GET or a POST allocates.
 func TestNoAllocation(t *testing.T) {

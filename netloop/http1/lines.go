@@ -32,7 +32,8 @@ const (
 	aFault
 )
 
-// next reads one line of in, which the caller has cut to MaxHead.
+// next reads one line of in, which the caller has cut to MaxHead: offsets fit
+// 16 bits. The fault counts with aFault only.
 func (l *lines) next(in []byte) (f Field, s step, fault Fault) {
 	i, name, colon, value, size := int(l.pos), int(l.name), int(l.colon), int(l.value), 0
 	at := l.at

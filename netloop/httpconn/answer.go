@@ -203,7 +203,7 @@ func (s *Session) refuse(status int) {
 		s.done(Refused(status))
 	}
 	head := s.server.heads.get(s.server.loop.Unix(), status, 0, true, "")
-	s.conn.Finish(s.server.gather(s, head, nil))
+	s.server.finish(s, head, nil)
 	s.close()
 }
 

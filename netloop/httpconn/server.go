@@ -117,7 +117,7 @@ func (sv *Server) put(s *Session, head, body []byte) {
 	}
 	switch {
 	case s.answer.close:
-		s.conn.Finish(sv.gather(s, head, body))
+		sv.finish(s, head, body)
 	case !s.more || head != nil:
 		sv.send(s, head, body)
 	}
@@ -130,6 +130,13 @@ func (sv *Server) send(s *Session, head, body []byte) {
 	} else if len(parts) > 1 {
 		s.conn.Writev(parts)
 	}
+	clear(sv.parts[:]) // a long body must not stay for being named here
+}
+
+// finish sends the same as the session's last.
+func (sv *Server) finish(s *Session, head, body []byte) {
+	s.conn.Finish(sv.gather(s, head, body))
+	clear(sv.parts[:])
 }
 
 // flush sends what is collected.

@@ -316,17 +316,16 @@ func (s *Session) OnTimeout(c *netloop.Conn) {
 	}
 }
 
-// freshTime is how long a connection that has just come may take for its first
-// request while the loop is about to end.
+// freshTime is how long a connection may take for a first request, or for a
+// head under way, while the loop is about to end.
 const freshTime = time.Second
 
 // OnShutdown ends the session after the request that is under way.
 func (s *Session) OnShutdown(c *netloop.Conn) {
 	switch {
-	case s.phase != idle:
-	case s.served && c.Held() == 0:
+	case s.phase == idle && s.served && c.Held() == 0:
 		s.close()
-	default:
+	case s.phase == idle, s.phase == inHead:
 		c.SetDeadline(freshTime)
 	}
 }

@@ -31,7 +31,8 @@
 // When the arena is out of memory, Get empties its own cache and all stacks,
 // then tries once more. What sits idle in the lists of other caches it cannot
 // reach: that is at most 2.25 MB a loop, and comes back when the loop calls
-// Collect next, because a refusal asks all caches for it.
+// Collect next, because a refusal asks all caches for it: one that sleeps does
+// so after its next event.
 //
 // Whole free blocks of 4 MB that have been used, beyond the first four, go
 // back to the system: a flood does not stay resident, and the price (a call,

@@ -105,7 +105,10 @@ static enum sent flush(int fd)
 		size_t n = batch_len - c->at;
 		if (n > c->owed)
 			n = c->owed;
-		ssize_t sent = send(fd, batch + c->at, n, MSG_NOSIGNAL);
+		// The last bytes of a connection wait for its FIN, and both leave in
+		// one packet.
+		int last = closing && !rude ? MSG_MORE : 0;
+		ssize_t sent = send(fd, batch + c->at, n, MSG_NOSIGNAL | last);
 		if (sent < 0) {
 			if (errno == EAGAIN)
 				return FULL; // EPOLLOUT will come
