@@ -38,18 +38,19 @@ END {
 	}
 	low = ratio[r]; high = ratio[n + 1 - r]
 	met = ""
-	if (target != "") {
+	if (target != "" && n >= 6) {
 		bound = substr(target, 3) + 0
 		met = (target ~ /^>/ ? high >= bound : low <= bound) ? "reached" : "missed"
 	}
 	if (json) {
 		printf "{\"row\":\"%s\",\"against\":\"%s\",\"figure\":\"%s\",\"ours\":%.3f,\"theirs\":%.3f,\"ratio\":%.4f,\"low\":%.4f,\"high\":%.4f,\"coverage\":%.4f,\"rounds\":%d,\"ratios\":[%s]",
 			row, against, figure, median(ours, n), median(theirs, n), median(ratio, n), low, high, 1 - 2 * below, n, list
-		if (target != "") printf ",\"target\":\"%s\",\"reached\":%s", target, met == "reached" ? "true" : "false"
+		if (met != "") printf ",\"target\":\"%s\",\"reached\":%s", target, met == "reached" ? "true" : "false"
 		print "}"
 	} else {
 		form = column == 3 || column == 4 ? "%.2f" : "%.0f"
-		printf "%-9s %-15s %-10s %10s %10s %7.3f  %.3f-%.3f  %-7s %s\n", row, against, names[column],
-			sprintf(form, median(ours, n)), sprintf(form, median(theirs, n)), median(ratio, n), low, high, target, met
+		printf "%-9s %-15s %-10s %10s %10s %7.3f  %-11s  %-7s %s\n", row, against, names[column],
+			sprintf(form, median(ours, n)), sprintf(form, median(theirs, n)), median(ratio, n),
+			n < 6 ? "-" : sprintf("%.3f-%.3f", low, high), target, met
 	}
 }
