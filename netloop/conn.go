@@ -73,6 +73,7 @@ type Conn struct {
 	closing   bool       // Close was called
 	lingering bool       // the handler has gone; input is thrown away
 	told      bool       // of the shutdown
+	late      bool       // the deadline has passed; what has arrived is looked at once more
 	over      bool       // the descriptor is closed, OnClose was called
 	broken    unix.Errno // nothing can be sent any more
 	failed    error
@@ -164,7 +165,7 @@ func (c *Conn) SetDeadline(d time.Duration) {
 		c.deadline = 0
 		return
 	}
-	c.deadline = c.loop.after(d)
+	c.deadline, c.late = c.loop.after(d), false
 	c.setTimer()
 }
 
@@ -262,14 +263,14 @@ func (c *Conn) service() {
 	case c.over:
 		return
 	case c.lingering:
+		if c.loop.telling {
+			c.tellShutdown()
+		}
 		c.linger()
 		return
 	case c.connecting && (c.failed != nil || c.closing || !c.connect()):
 		c.settle()
 		return
-	}
-	if c.loop.telling {
-		c.tellShutdown()
 	}
 	if c.again {
 		c.again, c.offer = false, true
@@ -282,5 +283,8 @@ func (c *Conn) service() {
 		c.handler.OnDrain(c)
 	}
 	c.receive()
+	if c.loop.telling {
+		c.tellShutdown()
+	}
 	c.settle()
 }

@@ -132,21 +132,33 @@ func (c *Conn) timeUp() {
 			c.fail(ErrSlowReader)
 		}
 		return
-	case c.deadline != 0 && c.deadline <= now && !c.closing:
+	case c.deadline == 0 || c.deadline > now || c.closing:
+	case c.queued || !c.late:
+		// The input that is waited for may be in the socket, unread because the
+		// loop, or the whole machine, had no time. It is read before the peer is
+		// called late.
+		c.late, c.readable = true, true
+		c.loop.enqueue(c)
+		c.loop.wheel.arm(&c.timer, now+1)
+		return
+	default:
 		c.deadline = 0
 		c.handler.OnTimeout(c)
 	}
 	c.setTimer()
 }
 
-// tellShutdown tells the handler, once, or does not let the peer linger long.
+// tellShutdown tells the handler, once, when what has arrived is read; or does
+// not let the peer linger long.
 func (c *Conn) tellShutdown() {
 	switch {
 	case c.lingering:
 		if left := c.deadline - c.loop.now; left > int64(hurryTime) {
 			c.SetDeadline(hurryTime)
 		}
-	case !c.told && !c.connecting && !c.closing && c.failed == nil:
+	case c.told || c.connecting || c.closing || c.failed != nil:
+	case c.readable && !c.ended && !c.paused && !c.again: // its turn was over; it has another
+	default:
 		c.told = true
 		c.handler.OnShutdown(c)
 	}

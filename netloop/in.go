@@ -76,6 +76,7 @@ func (c *Conn) read() int {
 		c.readable = false
 	}
 	c.filled = n == len(into)
+	l.spent += n
 	in := into[:n]
 	if c.held > 0 {
 		c.held += n

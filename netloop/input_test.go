@@ -250,6 +250,7 @@ func TestSetHandler(t *testing.T) {
 	go func() { r.ran <- r.shutdown(patience) }()
 	wait(t, "OnShutdown", told)
 	r.on(0, func(*Loop) { conn.SetHandler(second) })
+	expect("x")
 	expect("shutdown")
 	opened.expectEnd()
 	opened.Close()

@@ -262,14 +262,23 @@ func (l *Loop) pauseAccept(ls *listening) {
 	l.Arm(&l.acceptTimer, acceptPause)
 }
 
-// resumeAccept puts paused listeners back, once some connections have ended:
-// by a twentieth less than there may be, so that this does not happen for each.
+// placeFreed puts paused listeners back once a twentieth of the places is
+// free. Single ones are given out by the timer: to do that for each would cost
+// as much as accepting it.
+func (l *Loop) placeFreed() {
+	if most := int64(l.group.options.MaxConns); l.group.conns.Load() < most-most/20 {
+		l.resumeAccept()
+	}
+}
+
+// resumeAccept puts paused listeners back, or waits some more if no place is
+// free.
 func (l *Loop) resumeAccept() {
 	for _, ls := range l.listening {
 		if !ls.paused {
 			continue
 		}
-		if most := int64(l.group.options.MaxConns); l.group.conns.Load() >= most-most/20 {
+		if l.group.conns.Load() >= int64(l.group.options.MaxConns) {
 			l.Arm(&l.acceptTimer, acceptPause)
 			return
 		}

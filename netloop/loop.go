@@ -38,6 +38,7 @@ type Loop struct {
 	ready *Conn        // to be serviced once more, in order
 	last  *Conn
 	dead  []*Conn // ended in this iteration
+	spent int     // bytes of work in this iteration
 
 	listening   []*listening
 	acceptTimer Timer
@@ -186,6 +187,7 @@ func (l *Loop) run() {
 		n := l.wait(events[:])
 		l.readClock()
 		l.wheel.skip(l.now)
+		l.spent = 0
 		for i := range events[:n] {
 			l.dispatch(&events[i])
 		}
@@ -269,8 +271,11 @@ func (l *Loop) dispatch(e *epollEvent) {
 		l.accept(l.listening[slot-tagListener])
 	default:
 		if c := l.conns[slot]; c != nil && l.gens[slot] == uint32(tag>>32) {
-			c.happened(e.Events)
-			c.service()
+			if c.happened(e.Events); l.spent < turnWork {
+				c.service()
+			} else {
+				l.enqueue(c)
+			}
 		}
 	}
 }

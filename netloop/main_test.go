@@ -193,8 +193,10 @@ func (r *rig) hold(loop int) (release func()) {
 
 // jump has the clock of a group with one loop go forward.
 func (r *rig) jump(d time.Duration) {
-	r.on(0, func(l *Loop) { l.group.begin = l.group.begin.Add(-d) })
-	r.turns(2)
+	for _, d := range [...]time.Duration{d, 2 * tick} { // once late, input is looked at, and again a tick later
+		r.on(0, func(l *Loop) { l.group.begin = l.group.begin.Add(-d) })
+		r.turns(2)
+	}
 }
 
 // turns waits for some iterations of the first loop.

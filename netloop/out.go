@@ -82,6 +82,11 @@ func (p *pending) drop(memory *slab.Cache) {
 // Pending is how many bytes of output wait for the peer to take what it has.
 func (c *Conn) Pending() int { return c.out.bytes }
 
+// Spend counts n bytes of work that was neither reading nor sending, such as
+// an answer that was made and not sent, towards what the loop does before it
+// looks after others.
+func (c *Conn) Spend(n int) { c.loop.spent += n }
+
 func (c *Conn) sending() bool { return c.failed == nil && c.broken == 0 }
 
 // Write sends b, which is the caller's again when Write returns. What the
@@ -103,6 +108,7 @@ func (c *Conn) Write(b []byte) {
 				c.breakOutput(errno)
 				return
 			}
+			c.loop.spent += n
 			if b = b[n:]; len(b) == 0 {
 				return
 			}
@@ -140,6 +146,7 @@ func (c *Conn) writev(segments [][]byte, send func(fd int32, v []unix.Iovec) (in
 				c.breakOutput(errno)
 				return
 			}
+			c.loop.spent += n
 			for n += from; len(segments) > 0 && n >= len(segments[0]); segments = segments[1:] {
 				n -= len(segments[0])
 			}
@@ -218,6 +225,7 @@ func (c *Conn) flush() {
 		}
 		c.out.sent(c.loop.memory, n)
 		budget -= n
+		c.loop.spent += n
 		if c.moved += n; c.moved >= moveBytes {
 			c.startWriteTime()
 		}

@@ -5,6 +5,7 @@ package netloop
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 )
 
@@ -86,8 +87,9 @@ func (l *Loop) drain() {
 		l.accept(ls)
 	}
 	for _, c := range l.conns {
-		if c != nil {
-			c.tellShutdown()
+		if c != nil { // a request may have come before the end: read first, then tell
+			c.readable = true
+			l.enqueue(c)
 		}
 	}
 	l.noteDrained()
@@ -110,6 +112,7 @@ func (l *Loop) cutAll() {
 			c.cut(l.ending)
 		}
 	}
+	l.spent = math.MinInt // all of them
 	l.serviceReady()
 	l.recycle()
 }

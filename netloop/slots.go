@@ -28,7 +28,7 @@ func (l *Loop) endConn(c *Conn) {
 	l.free = append(l.free, c.slot)
 	if c.accepted {
 		l.group.conns.Add(-1)
-		l.resumeAccept()
+		l.placeFreed()
 	}
 	l.open.Add(-1)
 	l.wheel.forget(&c.timer)
@@ -64,15 +64,22 @@ func (l *Loop) enqueue(c *Conn) {
 	l.last = c
 }
 
-// serviceReady services those that were enqueued before it began: who comes
-// meanwhile waits for new events to be seen first.
+// turnWork is how many bytes an iteration works on, read, sent or otherwise
+// spent, before it looks for new events. Who is left waits in the ready queue,
+// where each iteration serves one at least: a hundred who ask for long answers
+// then delay a newcomer by the one under way, not by all.
+const turnWork = 1 << 20
+
+// serviceReady services those that were enqueued before it began, as far as
+// turnWork goes: who comes meanwhile waits for new events to be seen first.
 func (l *Loop) serviceReady() {
-	c := l.ready
-	l.ready, l.last = nil, nil
-	for c != nil {
-		next := c.nextReady
+	for c, last := l.ready, l.last; c != nil; c = l.ready {
+		if l.ready = c.nextReady; l.ready == nil {
+			l.last = nil
+		}
 		c.queued, c.nextReady = false, nil
-		c.service()
-		c = next
+		if c.service(); c == last || l.spent >= turnWork {
+			return
+		}
 	}
 }

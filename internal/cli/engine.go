@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"redoubt/handlers"
@@ -118,9 +119,12 @@ func tryListen(addr string) error {
 
 // cannotListen shows the way out.
 func cannotListen(err error) error {
-	if errors.Is(err, os.ErrPermission) {
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		err = fmt.Errorf("%w: raise the limit with ulimit -n", err)
+	case errors.Is(err, os.ErrPermission):
 		err = fmt.Errorf("%w: ports below 1024 need root or CAP_NET_BIND_SERVICE; choose another with --listen :8080", err)
-	} else {
+	default:
 		err = fmt.Errorf("%w: choose another address with --listen HOST:PORT, or :PORT for all addresses", err)
 	}
 	return badInput(errors.New(strings.TrimPrefix(err.Error(), "listen ")))

@@ -123,6 +123,7 @@ func (h *handler) OnRequest(s *httpconn.Session, r *http1.Request) {
 	defer h.worker.Exit()
 	reply := h.worker.Serve(r.Method(), r.Path(), r.Query(), s.WholeBody())
 	if len(reply.Body) > largeBody && !h.roomFor(len(reply.Body)) {
+		s.Spend(len(reply.Body))
 		reply = handlers.Reply{Status: 503}
 	}
 	s.Reply(reply.Status, h.allowField(reply.Allow), reply.Body)

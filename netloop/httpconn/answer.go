@@ -33,10 +33,18 @@ func (s *Session) Reply(status int, fields string, body []byte) {
 	s.answer.close = !s.KeepAlive()
 	head := s.server.heads.get(s.server.loop.Unix(), status, len(body), s.answer.close, fields)
 	if s.headOnly || bodiless(status) {
+		s.Spend(len(body))
 		body = nil
 	}
 	s.server.put(s, head, body)
 	s.endAnswer()
+}
+
+// Spend counts n bytes of an answer that was made and will not be sent, so that
+// a client gets no more work out of its turn than others.
+func (s *Session) Spend(n int) {
+	s.server.sent += n
+	s.conn.Spend(n)
 }
 
 // bodiless tells whether a status never has a body, nor framing (RFC 9110,
