@@ -90,6 +90,9 @@ func (g *Group) Loops() []*Loop { return g.loops }
 // Memory is where all buffers come from.
 func (g *Group) Memory() *slab.Arena { return g.memory }
 
+// MaxInput is Options.MaxInput, as it counts.
+func (g *Group) MaxInput() int { return g.options.MaxInput }
+
 // Conns is the number of accepted connections that are not closed yet.
 func (g *Group) Conns() int { return int(g.conns.Load()) }
 

@@ -27,7 +27,6 @@ type Options struct {
 }
 
 const (
-	maxHead = 32 << 10
 	maxBody = 1 << 20
 	// maxInput has room for the longest head with the longest body.
 	maxInput = 2 << 20

@@ -281,21 +281,26 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// A request sees what those before it in the same connection have written.
 func TestPipelinedFifty(t *testing.T) {
 	addr, _ := start(t, newStore(t, 0), Options{Workers: 2})
-	var send strings.Builder
-	var methods, want []string
-	for i := range 50 {
-		if i%5 == 4 {
-			send.WriteString(post(fmt.Sprint("/users/", i), fmt.Sprintf(`{"birth_date":%d}`, i)) + strings.Repeat("\r\n", i%3))
-			methods, want = append(methods, "POST"), append(want, "200 {}")
-			continue
+	for i, size := range []int{1 << 20, 1400, 100, 13} {
+		var send strings.Builder
+		var methods, want []string
+		ask := func(method, request, answer string) {
+			send.WriteString(request + strings.Repeat("\r\n", len(want)%3))
+			methods, want = append(methods, method), append(want, answer)
 		}
-		target := i - i%5 // which was changed if i is 9, 14, ... and its neighbour asked
-		send.WriteString(get(fmt.Sprint("/users/", target)))
-		methods, want = append(methods, "GET"), append(want, user(target))
-	}
-	for _, size := range []int{1 << 20, 1400, 100, 13} {
+		for k := range 10 {
+			id := 10*i + k
+			path := fmt.Sprint("/users/", id)
+			born := strings.Replace(user(id), `"birth_date":0`, fmt.Sprintf(`"birth_date":%d`, k+1), 1)
+			ask("GET", get(path), user(id))
+			ask("POST", post(path, fmt.Sprintf(`{"birth_date":%d}`, k+1)), "200 {}")
+			ask("GET", get(path), born)
+			ask("POST", post(path, `{"gender":"x"}`), "400")
+			ask("GET", get(path), born)
+		}
 		talk(t, addr, send.String(), size, methods, want, false)
 	}
 }
@@ -390,7 +395,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// A listener that is closed while the process lives on refuses.
+// An address that is taken is refused, however the other listens there.
 func TestListenErrors(t *testing.T) {
 	addr, _ := start(t, newStore(t, 0), Options{Workers: 2})
 	server, err := New(handlers.New(newStore(t, 0)), Options{Workers: 2})

@@ -18,6 +18,10 @@ type answer struct {
 	left    int64 // of a sized body
 }
 
+// CloseAfter makes the answer of this exchange the connection's last. It must
+// come before the answer begins.
+func (s *Session) CloseAfter() { s.keep = false }
+
 // KeepAlive tells whether the connection can stay after an answer whose head
 // would be made now.
 func (s *Session) KeepAlive() bool {
@@ -64,6 +68,7 @@ func (s *Session) beginAnswer() {
 func (s *Session) Continue() {
 	if !s.continued {
 		s.continued = true
+		s.conn.SetDeadline(s.server.options.BodyTimeout)
 		s.Interim(continueHead)
 	}
 }
@@ -87,8 +92,9 @@ func (s *Session) Interim(head []byte) {
 func (s *Session) SendHead(head *http1.Segments, status int, framing http1.Framing, size int64) {
 	s.beginAnswer()
 	a := &s.answer
+	tunnel := status == 101 || s.connect && status/100 == 2
 	switch {
-	case bodiless(status):
+	case bodiless(status) || tunnel:
 		framing, size = http1.None, 0
 	case framing == http1.None && !s.headOnly:
 		framing, size = http1.Sized, 0 // or it would seem to go on until the connection's end
@@ -105,7 +111,7 @@ func (s *Session) SendHead(head *http1.Segments, status int, framing http1.Frami
 		head.Put(chunkedField)
 	}
 	switch {
-	case status == 101:
+	case tunnel:
 	case a.close:
 		head.Put(closeField)
 	default:
@@ -148,7 +154,8 @@ func (s *Session) SendBody(piece []byte) {
 }
 
 // EndBody ends the answer, with trailer lines if its framing allows any. The
-// exchange is over then: OnDone comes before EndBody returns.
+// exchange is over then: OnDone comes before EndBody returns. Where less was
+// sent than SendHead has said, it aborts instead, and OnDone comes later.
 func (s *Session) EndBody(trailers []byte) {
 	a := &s.answer
 	if !s.open || !a.begun {
@@ -171,6 +178,7 @@ func (s *Session) EndBody(trailers []byte) {
 // Abort ends the connection where an answer cannot be finished: visibly, so
 // that nobody takes what was sent for all.
 func (s *Session) Abort() {
+	s.server.flush(s) // what was answered before goes out
 	s.phase = over
 	s.conn.Abort()
 }
@@ -226,12 +234,13 @@ func (r Refused) Error() string { return fmt.Sprintf("refused with %d", int(r)) 
 // returns, and the session must not be used any more. The new handler is
 // offered what the client has already sent.
 func (s *Session) HandOver(h netloop.Handler) {
-	if !s.open {
-		panic(fmt.Sprintf("httpconn: HandOver outside of an exchange (phase %d)", s.phase))
+	if !s.open || !s.answer.begun || !s.bodyDone {
+		panic(fmt.Sprintf("httpconn: HandOver before the request is whole or the answer has begun (open: %t, phase %d)", s.open, s.phase))
 	}
 	s.phase = handed
 	s.done(nil)
 	s.conn.SetDeadline(0)
+	s.conn.ResumeRead()
 	s.conn.SetHandler(h)
 	if !s.inData {
 		s.release()

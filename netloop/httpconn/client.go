@@ -51,6 +51,8 @@ type ClientOptions struct {
 // http1.
 var (
 	ErrTimeout   = errors.New("the server took too long to answer")
+	ErrUnsent    = errors.New("the request was not sent: the connection was about to close")
+	ErrNoAnswer  = errors.New("the server closed the connection without a byte of an answer")
 	ErrTruncated = errors.New("the server closed the connection before its answer was whole")
 	ErrUnasked   = errors.New("the server sent what nobody had asked for")
 )
@@ -67,6 +69,9 @@ type Client struct {
 	connected bool
 	sending   bool // the youngest request has not been sent whole
 	last      bool // the connection ends with the answer under way, or has ended with the one before
+	begun     bool // a byte of the oldest's answer has come
+	tunnel    bool // ... which makes the connection another protocol's
+	unsent    bool // the youngest request came too late to be sent
 	inBody    bool // of the oldest's answer
 	handed    bool
 	reason    error // why the connection was given up
@@ -131,16 +136,37 @@ func (c *Client) Begin(ask Ask, head [][]byte) {
 	if c.first > len(c.asked)/2 { // never empty, it would grow for ever
 		c.asked, c.first = append(c.asked[:0], c.asked[c.first:]...), 0
 	}
-	c.asked = append(c.asked, ask)
 	c.sending = true
+	if !c.Usable() {
+		c.unsent = true
+		if c.Outstanding() == 0 && c.reason == nil {
+			c.reason = ErrUnsent
+		}
+		c.asked = append(c.asked, ask)
+		return
+	}
+	c.asked = append(c.asked, ask)
 	if c.Outstanding() == 1 {
 		c.setDeadline()
 	}
 	c.conn.Writev(head)
 }
 
+// Usable tells whether another request may be sent: not on a connection that
+// is about to close. One that is begun all the same is not sent, and OnClose
+// says ErrUnsent.
+func (c *Client) Usable() bool { return !c.last && c.reason == nil && !c.handed }
+
+// Begun tells whether a byte of the oldest outstanding answer has come. Where
+// none has, a request without a body may be repeated elsewhere.
+func (c *Client) Begun() bool { return c.begun }
+
 // More sends a piece of a request's body, framed by the caller.
-func (c *Client) More(piece [][]byte) { c.conn.Writev(piece) }
+func (c *Client) More(piece [][]byte) {
+	if !c.unsent {
+		c.conn.Writev(piece)
+	}
+}
 
 // End ends the request that Begin has begun.
 func (c *Client) End() {
@@ -165,11 +191,12 @@ func (c *Client) ResumeBody() {
 
 // Close closes the connection; answers outstanding are given up.
 func (c *Client) Close() {
-	if c.Outstanding() > 0 && c.reason == nil {
-		c.reason = netloop.ErrAborted
-	}
 	c.last = true
-	c.conn.Close()
+	if c.Outstanding() == 0 {
+		c.conn.Close()
+	} else if c.reason == nil {
+		c.giveUp(netloop.ErrAborted)
+	}
 }
 
 func (c *Client) setDeadline() {
@@ -194,10 +221,11 @@ func (c *Client) setDeadline() {
 // client must not be used any more. The new handler is offered what the
 // server has already sent.
 func (c *Client) HandOver(h netloop.Handler) {
-	if !c.inBody {
-		panic(fmt.Sprintf("httpconn: HandOver outside of OnResponse (%d requests outstanding)", c.Outstanding()))
+	if !c.inBody || !c.tunnel {
+		panic(fmt.Sprintf("httpconn: HandOver outside of OnResponse of a tunnel (%d requests outstanding)", c.Outstanding()))
 	}
 	c.handed = true
 	c.conn.SetDeadline(0)
+	c.conn.ResumeRead()
 	c.conn.SetHandler(h)
 }

@@ -169,7 +169,7 @@ func TestClientReads(t *testing.T) {
 	// pipelined
 	f([]Ask{Plain, Head, Plain}, end+"HTTP/1.1 404 No\r\nContent-Length: 9\r\n\r\n"+end, false, "200 =hi done reusable 404 done reusable 200 =hi done reusable")
 	f([]Ask{Plain, Plain}, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"+end, true, "200 =hi done "+truncated)
-	f([]Ask{Plain, Plain}, end, true, "200 =hi done reusable "+truncated)
+	f([]Ask{Plain, Plain}, end, true, "200 =hi done reusable "+ErrNoAnswer.Error())
 	f([]Ask{Plain, Plain}, "HTTP/1.1 200 OK\r\n\r\nhi", true, "200 =hi done "+truncated)
 
 	// before the final answer
@@ -181,7 +181,7 @@ func TestClientReads(t *testing.T) {
 	f([]Ask{Connect}, "HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nhi", false, "403 =hi done reusable")
 
 	// cut short
-	f(one, "", true, truncated)
+	f(one, "", true, ErrNoAnswer.Error())
 	f(one, "HTTP/1.1 200 O", true, truncated)
 	f(one, "HTTP/1.1 100 Continue\r\n\r\n", true, "100.. "+truncated)
 	f(one, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi", true, "200 =hi "+truncated)

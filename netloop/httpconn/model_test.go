@@ -23,7 +23,7 @@ func TestRandomPipelines(t *testing.T) {
 		seeds = 20
 	}
 	for _, whole := range []bool{true, false} {
-		r := newRig(t, netloop.Options{MaxInput: 256 << 10}, ServerOptions{WholeBodies: whole, MaxBody: 1 << 20, NoDate: true}, func(*Session) Handler {
+		r := newRig(t, netloop.Options{MaxInput: 2 << 20}, ServerOptions{WholeBodies: whole, MaxBody: 1 << 20, NoDate: true}, func(*Session) Handler {
 			return &echo{later: rand.New(rand.NewPCG(1, 2)), whole: whole}
 		})
 		for seed := range seeds {
@@ -116,6 +116,7 @@ func (h *echo) OnBody(s *Session, piece []byte) {
 func (h *echo) OnBodyEnd(s *Session, _ *http1.Body) { h.reply(s) }
 func (h *echo) OnDrain(*Session)                    {}
 func (h *echo) OnDone(*Session, error)              { h.gone = true }
+func (h *echo) OnClose(*Session)                    {}
 
 func (h *echo) reply(s *Session) {
 	if h.later.IntN(3) > 0 {

@@ -34,6 +34,9 @@ func (c *Client) OnData(conn *netloop.Conn, in []byte) (used int) {
 			break
 		}
 	}
+	if used < len(in) && c.Outstanding() > 0 { // the beginning of a head
+		c.begun = true
+	}
 	return used
 }
 
@@ -48,20 +51,21 @@ func (c *Client) readHead(in []byte) (used int) {
 	}
 	ask := c.asked[c.first]
 	status := c.response.Status()
-	tunnel := status == 101 || ask == Connect && 200 <= status && status < 300
+	c.tunnel = status == 101 || ask == Connect && 200 <= status && status < 300
 	switch {
 	case status == 101 && ask != Switch:
 		c.giveUp(ErrUnasked)
 		return len(in)
 	case status < 200 && status != 101:
+		c.begun = true
 		c.handler.OnInterim(c, &c.response)
 		c.response.Reset()
 		return n
 	}
 	framing, size := c.response.Framing(askMethods[ask])
 	c.body.Reset(framing, size)
-	c.inBody = true
-	c.last = !c.response.KeepAlive() || framing == http1.UntilClose || tunnel // it is HTTP's no more
+	c.inBody, c.begun = true, true
+	c.last = !c.response.KeepAlive() || framing == http1.UntilClose || c.tunnel // it is HTTP's no more
 	c.setDeadline()
 	c.handler.OnResponse(c, &c.response)
 	if framing == http1.None && !c.handed && c.reason == nil {
@@ -97,7 +101,7 @@ func (c *Client) readBody(in []byte) (used int) {
 // endAnswer ends the oldest answer. more tells that something has arrived
 // behind it.
 func (c *Client) endAnswer(more bool) {
-	c.inBody = false
+	c.inBody, c.begun = false, false
 	c.first++
 	c.response.Reset()
 	switch {
@@ -126,9 +130,12 @@ func (c *Client) OnEnd(conn *netloop.Conn) {
 	switch {
 	case c.inBody && c.body.EOF():
 		c.endAnswer(false)
+	case c.Outstanding() > 0 && !c.begun:
+		c.giveUp(ErrNoAnswer)
 	case c.Outstanding() > 0:
 		c.giveUp(ErrTruncated)
 	default:
+		c.last = true
 		conn.Close()
 	}
 }
@@ -142,6 +149,7 @@ func (c *Client) OnTimeout(conn *netloop.Conn) {
 		c.giveUp(ErrTimeout)
 		return
 	}
+	c.last = true
 	conn.Close()
 }
 
@@ -149,6 +157,7 @@ func (c *Client) OnTimeout(conn *netloop.Conn) {
 // its user closes it.
 func (c *Client) OnShutdown(conn *netloop.Conn) {
 	if c.Outstanding() == 0 {
+		c.last = true
 		conn.Close()
 	}
 }

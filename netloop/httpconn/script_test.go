@@ -288,6 +288,8 @@ func (h *scripted) OnBodyEnd(s *Session, b *http1.Body) {
 
 func (h *scripted) OnDrain(*Session) {}
 
+func (h *scripted) OnClose(*Session) {}
+
 func (h *scripted) OnDone(_ *Session, err error) {
 	if !h.open {
 		panic("OnDone twice")

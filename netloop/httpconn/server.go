@@ -3,6 +3,7 @@
 package httpconn
 
 import (
+	"fmt"
 	"time"
 
 	"redoubt/netloop"
@@ -34,6 +35,9 @@ type Handler interface {
 	// still be on its way), or cannot be any more. The exchange must be left
 	// alone from now on.
 	OnDone(s *Session, err error)
+	// OnClose ends the session; it comes for each that open was called for,
+	// unless its connection was handed over.
+	OnClose(s *Session)
 }
 
 // WholeOnly has the methods of a Handler that one for whole bodies, which
@@ -44,6 +48,7 @@ func (WholeOnly) OnBody(*Session, []byte)         {}
 func (WholeOnly) OnBodyEnd(*Session, *http1.Body) {}
 func (WholeOnly) OnDrain(*Session)                {}
 func (WholeOnly) OnDone(*Session, error)          {}
+func (WholeOnly) OnClose(*Session)                {}
 
 // ServerOptions are the limits of a server's sessions, and what their answers
 // have in common. Zero times mean no limit.
@@ -83,8 +88,12 @@ const (
 )
 
 // NewServer returns a server for a loop. open is called for each new
-// connection and returns its handler.
+// connection and returns its handler. It panics where the longest whole request
+// would not fit what netloop keeps of a connection's input.
 func NewServer(l *netloop.Loop, o ServerOptions, open func(*Session) Handler) *Server {
+	if room := l.Group().MaxInput(); o.WholeBodies && o.MaxBody+http1.MaxHead > int64(room) {
+		panic(fmt.Sprintf("httpconn: MaxBody %d and a head of %d are more than MaxInput %d", o.MaxBody, http1.MaxHead, room))
+	}
 	sv := &Server{
 		loop: l, options: o, open: open,
 		sessions: slab.NewObjects[Session](0),

@@ -36,6 +36,8 @@ func (f *funcs) OnDrain(s *Session) {
 		f.drain(s)
 	}
 }
+func (f *funcs) OnClose(*Session) {}
+
 func (f *funcs) OnDone(s *Session, err error) {
 	if f.done != nil {
 		f.done(s, err)
@@ -262,6 +264,7 @@ func (h *copier) OnBody(s *Session, piece []byte) {
 func (h *copier) OnBodyEnd(s *Session, _ *http1.Body) { s.EndBody(nil) }
 func (h *copier) OnDrain(s *Session)                  { s.ResumeBody() }
 func (h *copier) OnDone(*Session, error)              {}
+func (h *copier) OnClose(*Session)                    {}
 
 func TestStreamsWithBackPressure(t *testing.T) {
 	h := &copier{}
@@ -532,7 +535,7 @@ func TestShutdown(t *testing.T) {
 // When memory is used up, requests that need more are refused, and the server
 // lives on.
 func TestOutOfMemory(t *testing.T) {
-	r := newRig(t, netloop.Options{Memory: 256 << 10, MaxInput: 64 << 10}, ServerOptions{MaxBody: 10 << 20, WholeBodies: true, NoDate: true}, handle(&funcs{request: hello}))
+	r := newRig(t, netloop.Options{Memory: 256 << 10, MaxInput: 2 << 20}, ServerOptions{MaxBody: 1 << 20, WholeBodies: true, NoDate: true}, handle(&funcs{request: hello}))
 	p := r.dial()
 	p.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n80000\r\n")
 	go p.Write(pattern(512 << 10)) // a reset may end it

@@ -31,6 +31,7 @@ type session struct {
 	peerDone  bool // the peer will send no more
 	open      bool // between OnRequest and OnDone
 	headOnly  bool // the request is a HEAD
+	connect   bool // the request is a CONNECT
 	keep      bool // the request lets the connection stay
 	bodyDone  bool // the request's body has been read
 	waiting   bool // for the peer to take output, before the next request is looked at
@@ -43,6 +44,7 @@ type session struct {
 	headLen int    // of the request whose body is awaited
 	whole   []byte // head and body of a chunked request, in a block of the slab
 	filled  int    // bytes of it
+	content []byte // a whole body, while it is handed over
 }
 
 // phase is what a session waits for. Each has one deadline.
@@ -118,8 +120,7 @@ func (s *Session) step(in []byte) (used int, again bool) {
 			in = in[2:]
 			used += 2
 		}
-		// Nor is the half of one, or half a connection would be idle, and the
-		// other half late with a head.
+		// Nor is the half of one: a lone CR does not start the head's clock.
 		if len(in) == 0 || len(in) == 1 && in[0] == '\r' || !s.taken() {
 			return used, false
 		}
@@ -178,9 +179,10 @@ func (s *Session) readHead(in []byte) (used int, again bool) {
 	}
 	s.served = true
 	s.headOnly = string(r.Method()) == "HEAD"
+	s.connect = string(r.Method()) == "CONNECT"
 	s.keep = r.KeepAlive()
-	s.bodyDone = framing == http1.None || framing == http1.Sized && size == 0
-	s.continued = s.bodyDone || !r.ExpectContinue()
+	s.bodyDone = framing == http1.None
+	s.continued = !r.ExpectContinue()
 	s.answer = answer{}
 	s.size, s.got, s.headLen = size, 0, n
 	s.body.Reset(framing, size)
@@ -215,8 +217,10 @@ func (s *Session) begin(more bool) {
 	if s.bodyDone {
 		s.phase = answering
 		s.conn.SetDeadline(0)
-	} else {
+	} else if s.continued {
 		s.conn.SetDeadline(s.server.options.BodyTimeout)
+	} else { // the client waits for us to call Continue
+		s.conn.SetDeadline(0)
 	}
 	s.handler.OnRequest(s, &s.request)
 }
@@ -344,6 +348,7 @@ func (s *Session) OnClose(c *netloop.Conn, reason error) {
 		s.done(reason)
 	}
 	s.dropWhole()
+	s.handler.OnClose(s)
 	s.release()
 }
 

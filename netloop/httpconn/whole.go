@@ -17,9 +17,9 @@ func (s *Session) readWhole(in []byte) (used int, again bool) {
 	}
 	s.request.Rebase(in)
 	s.more = end < len(in)
-	s.whole, s.filled = in[:end:end], end
+	s.content = in[s.headLen:end:end]
 	s.deliver()
-	s.whole, s.filled = nil, 0
+	s.content = nil
 	return end, true
 }
 
@@ -33,12 +33,7 @@ func (s *Session) askForBody(arrived bool) {
 
 // WholeBody is the body of a request that OnRequest has brought with
 // WholeBodies. It is valid until OnRequest returns.
-func (s *Session) WholeBody() []byte {
-	if s.filled == 0 {
-		return nil
-	}
-	return s.whole[s.headLen:s.filled]
-}
+func (s *Session) WholeBody() []byte { return s.content }
 
 // collect decodes a chunked body into a block of the slab, behind its head.
 func (s *Session) collect(in []byte) (used int, again bool) {
@@ -74,7 +69,9 @@ func (s *Session) collect(in []byte) (used int, again bool) {
 	}
 	s.request.Rebase(s.whole[:s.headLen])
 	s.more = used < len(in)
+	s.content = s.whole[s.headLen:s.filled:s.filled]
 	s.deliver()
+	s.content = nil
 	s.dropWhole()
 	return used, true
 }
