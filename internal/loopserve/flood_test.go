@@ -352,15 +352,17 @@ func TestHeavyNeighbours(t *testing.T) {
 	}
 	c := dial(t, addr)
 	r := bufio.NewReader(c)
-	for range 3 {
+	fewest := int64(heavy * 20) // our own threads may be late to count
+	for range 5 {
 		before := answered.Load()
 		io.WriteString(c, get("/users/1"))
 		if a, err := readAnswer(r, "GET"); err != nil || a.String() != user(1) {
 			t.Fatalf("%v, %v", a, err)
 		}
-		if n := answered.Load() - before; n > heavy*20/4 {
-			t.Errorf("%d long answers were made before a short one", n)
-		}
+		fewest = min(fewest, answered.Load()-before)
+	}
+	if fewest > heavy/2 {
+		t.Errorf("at least %d long answers were made before a short one", fewest)
 	}
 	wg.Wait()
 }
