@@ -148,6 +148,7 @@ func (s *Server) serve(ctx *fasthttp.RequestCtx) {
 	}
 	if len(target) > maxTarget {
 		ctx.SetStatusCode(fasthttp.StatusRequestURITooLong)
+		header.Del("Connection")
 		ctx.SetConnectionClose()
 		return
 	}
