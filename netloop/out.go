@@ -98,23 +98,30 @@ func (c *Conn) Write(b []byte) {
 		return
 	}
 	if c.out.bytes == 0 && c.writable && !c.connecting {
-		for {
+		for len(b) > 0 {
 			n, errno := sendSocket(c.fd, b)
-			if errno == unix.EAGAIN {
-				c.writable = false
+			if !c.took(n, errno) {
 				break
 			}
-			if errno != 0 {
-				c.breakOutput(errno)
-				return
-			}
-			c.loop.spent += n
-			if b = b[n:]; len(b) == 0 {
-				return
-			}
+			b = b[n:]
 		}
 	}
 	c.queueOutput(b)
+}
+
+// took draws the consequences of a system call that sends. It is false where
+// there is no sense in another.
+func (c *Conn) took(n int, errno unix.Errno) bool {
+	switch errno {
+	case 0:
+		c.loop.spent += n
+		return true
+	case unix.EAGAIN:
+		c.writable = false
+	default:
+		c.breakOutput(errno)
+	}
+	return false
 }
 
 // Writev sends segments as Write does, all in one system call if there are no
@@ -138,15 +145,9 @@ func (c *Conn) writev(segments [][]byte, send func(fd int32, v []unix.Iovec) (in
 			v := c.loop.gather(segments, from)
 			n, errno := send(c.fd, v)
 			clear(v) // the caller's memory must not stay for being named here
-			if errno == unix.EAGAIN {
-				c.writable = false
+			if !c.took(n, errno) {
 				break
 			}
-			if errno != 0 {
-				c.breakOutput(errno)
-				return
-			}
-			c.loop.spent += n
 			for n += from; len(segments) > 0 && n >= len(segments[0]); segments = segments[1:] {
 				n -= len(segments[0])
 			}
@@ -215,22 +216,16 @@ func (c *Conn) flush() {
 			v[i].SetLen(b.to - b.from)
 		}
 		n, errno := writevSocket(c.fd, v)
-		if errno == unix.EAGAIN {
-			c.writable = false
+		if !c.took(n, errno) {
 			break
-		}
-		if errno != 0 {
-			c.breakOutput(errno)
-			return
 		}
 		c.out.sent(c.loop.memory, n)
 		budget -= n
-		c.loop.spent += n
 		if c.moved += n; c.moved >= moveBytes {
 			c.startWriteTime()
 		}
 	}
-	if c.out.bytes == 0 {
+	if c.out.bytes == 0 && c.sending() {
 		c.writeTime, c.drained = 0, true
 	}
 }

@@ -35,19 +35,12 @@ func AvailableMemory() Memory { return availableMemory("/") }
 func availableMemory(root string) Memory {
 	var m Memory
 	m.lower(available(filepath.Join(root, "proc/meminfo")), "/proc/meminfo")
-	text, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
-	for line := range strings.Lines(string(text)) {
-		// hierarchy:controllers:path, the hierarchy 0 without controllers for version 2.
-		part := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
-		switch {
-		case len(part) < 3:
-		case part[0] == "0" && part[1] == "":
-			// Beside version 1 controllers, version 2 is mounted apart.
-			m.climb(root, "/sys/fs/cgroup", part[2], &version2)
-			m.climb(root, "/sys/fs/cgroup/unified", part[2], &version2)
-		case hasWord(part[1], "memory"):
-			m.climb(root, "/sys/fs/cgroup/memory", part[2], &version1)
+	for g := range groups(root, "memory", "/sys/fs/cgroup/memory") {
+		f := &version2
+		if g.version1 {
+			f = &version1
 		}
+		m.lower(remainder(filepath.Join(root, g.dir), f), path.Join(g.dir, f.limit))
 	}
 	return m
 }
@@ -69,22 +62,6 @@ var (
 	version2 = files{"memory.max", "memory.current", "active_file", "inactive_file"}
 	version1 = files{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_active_file", "total_inactive_file"}
 )
-
-// climb lowers m to what every group from group up to the mount's root leaves.
-//
-// In a container the mount often shows only the container's own part of the
-// tree, while /proc/self/cgroup gives the path as the host sees it: the lower
-// levels are missing then, and the mount's root is the container's group.
-func (m *Memory) climb(root, mount, group string, f *files) {
-	// Rooted, so that a group outside of the namespace ("/../x") stays below the mount.
-	for group = path.Clean("/" + group); ; group = path.Dir(group) {
-		dir := path.Join(mount, group)
-		m.lower(remainder(filepath.Join(root, dir), f), path.Join(dir, f.limit))
-		if group == "/" {
-			return
-		}
-	}
-}
 
 // remainder returns what the group with files in dir may still use, or
 // MaxUint64 if it sets no limit.

@@ -3,7 +3,6 @@ package machine
 import (
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,30 +35,13 @@ func AvailableProcessors() Processors {
 // processorQuota is the smallest quota with the system's files under root. What
 // is not there, or not understood, limits nothing.
 func processorQuota(root string) (quota float64) {
-	lower := func(q float64) {
-		if q > 0 && (quota == 0 || q < quota) {
+	for g := range groups(root, "cpu", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct") {
+		read := quota2
+		if g.version1 {
+			read = quota1
+		}
+		if q := read(filepath.Join(root, g.dir)); q > 0 && (quota == 0 || q < quota) {
 			quota = q
-		}
-	}
-	climb := func(mount, group string, read func(dir string) float64) {
-		for group = path.Clean("/" + group); ; group = path.Dir(group) {
-			lower(read(filepath.Join(root, mount, group)))
-			if group == "/" {
-				return
-			}
-		}
-	}
-	text, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
-	for line := range strings.Lines(string(text)) {
-		part := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
-		switch {
-		case len(part) < 3:
-		case part[0] == "0" && part[1] == "":
-			climb("/sys/fs/cgroup", part[2], quota2)
-			climb("/sys/fs/cgroup/unified", part[2], quota2)
-		case hasWord(part[1], "cpu"):
-			climb("/sys/fs/cgroup/cpu", part[2], quota1)
-			climb("/sys/fs/cgroup/cpu,cpuacct", part[2], quota1)
 		}
 	}
 	return quota

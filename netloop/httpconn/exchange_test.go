@@ -94,16 +94,21 @@ func TestCloseAfter(t *testing.T) {
 	p.expectEnd()
 }
 
-// A request that begins on a client that is about to close is not sent, and
-// its user knows.
-func TestClientTooLate(t *testing.T) {
-	r := clientRig(t)
-	o := newOrigin(t)
-	d := newDiary()
+// askedOnce returns a client that waits for its first answer, what it hears,
+// and the server that has the request.
+func askedOnce(t *testing.T) (*rig, *Client, *diary, *peer) {
+	r, o, d := clientRig(t), newOrigin(t), newDiary()
 	c := r.client(o.addr(), ClientOptions{}, d)
 	p := o.accept()
 	r.do(func() { c.Send(Plain, bytesOf(get("/1"))) })
 	p.expect(get("/1"))
+	return r, c, d, p
+}
+
+// A request that begins on a client that is about to close is not sent, and
+// its user knows.
+func TestClientTooLate(t *testing.T) {
+	r, c, d, p := askedOnce(t)
 	p.send(ok(false, "/1"))
 	r.until("the answer has come", func() bool { return c.Outstanding() == 0 })
 	r.do(func() {
@@ -127,13 +132,7 @@ func TestClientTooLate(t *testing.T) {
 // Whether anything of an answer has come is known.
 func TestClientBegun(t *testing.T) {
 	for _, begun := range []bool{false, true} {
-		r := clientRig(t)
-		o := newOrigin(t)
-		d := newDiary()
-		c := r.client(o.addr(), ClientOptions{}, d)
-		p := o.accept()
-		r.do(func() { c.Send(Plain, bytesOf(get("/1"))) })
-		p.expect(get("/1"))
+		r, c, d, p := askedOnce(t)
 		if begun {
 			p.send("H")
 			r.until("a byte has come", func() bool { return c.Begun() })

@@ -5,12 +5,12 @@ package httpconn
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"redoubt/netloop"
@@ -18,21 +18,15 @@ import (
 
 // Whatever a client sends, and however it is cut: the server does not panic,
 // its answers are well-formed for net/http, and none comes after one that says
-// close. Sessions with whole bodies and others get the same number of answers.
+// close.
 func FuzzServer(f *testing.F) {
 	for _, file := range []string{"both.txt", "whole.txt", "stream.txt"} {
-		text, err := os.ReadFile(filepath.Join("testdata", file))
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, s := range strings.Split(string(text), "=== ") {
+		for _, s := range readScripts(f, file) {
 			var send strings.Builder
-			for _, line := range strings.Split(s, "\n") {
-				if rest, ok := strings.CutPrefix(line, "> "); ok {
-					send.WriteString(rest + "\r\n")
-				}
+			for _, step := range s.steps {
+				send.WriteString(step.send)
 			}
-			f.Add([]byte(send.String()), uint64(len(s)))
+			f.Add([]byte(send.String()), uint64(send.Len()))
 		}
 	}
 	servers := map[string]*rig{}
@@ -63,6 +57,10 @@ func FuzzServer(f *testing.F) {
 				}
 			}()
 			got, err := io.ReadAll(p)
+			if name == "stream" && errors.Is(err, syscall.ECONNRESET) && bytes.Contains(send, []byte("/stream")) {
+				p.Close() // an answer that sends back a body which breaks off is cut, visibly
+				continue
+			}
 			if err != nil {
 				t.Fatalf("%s: %v behind %q", name, err, got)
 			}

@@ -41,7 +41,7 @@ type script struct {
 // scriptStep is what is sent and then must come.
 type scriptStep struct{ send, want string }
 
-func readScripts(t *testing.T, file string) (all []script) {
+func readScripts(t testing.TB, file string) (all []script) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
@@ -81,7 +81,7 @@ func readScripts(t *testing.T, file string) (all []script) {
 	return all
 }
 
-func unescape(t *testing.T, s string) string {
+func unescape(t testing.TB, s string) string {
 	t.Helper()
 	open := strings.HasSuffix(s, `\`)
 	u, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.TrimSuffix(s, `\`), `"`, `\"`) + `"`)
