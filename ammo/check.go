@@ -23,7 +23,7 @@ var (
 // Phase is one part of a check: an ammo file and the answers to it.
 type Phase struct {
 	Name    string // for the report
-	Ammo    string // path of a request-style ammo file
+	Ammo    string // path of a request-style ammo file, plain or gzip
 	Answers string // path of its answers
 	InOrder bool   // each request waits for the answer before: phases that write
 }
@@ -156,8 +156,7 @@ type phaseRun struct {
 	room        int // for differences
 	report      PhaseReport
 	differences []Difference
-	size        int64 // of the ammo file
-	reached     int64 // how far into it the answered records lie
+	reached     float64 // how far into the ammo file the answered records lie, from 0 to 1
 }
 
 // shot is a record and its answer on their way through an asker, in a buffer
@@ -166,6 +165,7 @@ type shot struct {
 	record     Record
 	answer     Answer
 	buf        []byte
+	reached    float64     // what File.Progress says behind the record
 	wrong      *Difference // set by the asker; nil if the answer is right
 	unanswered bool        // not one byte came back, or not the whole in time
 	canceled   bool        // the check ended meanwhile: do not count
@@ -174,9 +174,6 @@ type shot struct {
 func (p *phaseRun) run(ctx context.Context) error {
 	start := time.Now()
 	p.report.Name = p.phase.Name
-	if stat, err := os.Stat(p.phase.Ammo); err == nil {
-		p.size = stat.Size()
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -245,7 +242,7 @@ func (p *phaseRun) collect(done <-chan *shot, free chan<- *shot, cancel context.
 
 func (p *phaseRun) count(s *shot) {
 	p.report.Asked++
-	p.reached = max(p.reached, s.record.Offset+int64(len(s.record.Bytes)))
+	p.reached = max(p.reached, s.reached)
 	if s.wrong == nil {
 		return
 	}
@@ -264,27 +261,26 @@ func (p *phaseRun) progress() {
 	if p.opts.Progress == nil {
 		return
 	}
-	done := 1.0
-	if p.size > 0 && !p.report.Complete {
-		done = min(1, float64(p.reached)/float64(p.size))
+	done := p.reached
+	if p.report.Complete {
+		done = 1
 	}
 	p.opts.Progress(Progress{p.phase.Name, p.report.Asked, p.report.Wrong, done})
 }
 
 // read pairs records with answers and sends them to the askers.
 func (p *phaseRun) read(ctx context.Context, free <-chan *shot, todo chan<- *shot) error {
-	ammoFile, err := os.Open(p.phase.Ammo)
+	records, err := Open(p.phase.Ammo)
 	if err != nil {
 		return err
 	}
-	defer ammoFile.Close()
+	defer records.Close()
 	answersFile, err := os.Open(p.phase.Answers)
 	if err != nil {
 		return err
 	}
 	defer answersFile.Close()
 
-	records := NewPhantomReader(ammoFile, p.phase.Ammo, 0)
 	answers := NewAnswersReader(answersFile, p.phase.Answers, 0)
 	for {
 		record, err := records.Next()
@@ -307,6 +303,7 @@ func (p *phaseRun) read(ctx context.Context, free <-chan *shot, todo chan<- *sho
 			return ctx.Err()
 		}
 		s.set(record, answer)
+		s.reached = records.Progress()
 		select {
 		case todo <- s:
 		case <-ctx.Done():
@@ -322,13 +319,13 @@ func (p *phaseRun) pair(record Record, answer Answer, noRecord, noAnswer error) 
 	want := fmt.Sprintf("the answer to %s (record %d of %s)", excerpt(record.Line()), record.Number, p.phase.Ammo)
 	switch {
 	case noAnswer != nil:
-		return &SyntaxError{p.phase.Answers, record.Number, 0, want, "the end of the file"}
+		return &SyntaxError{File: p.phase.Answers, Record: record.Number, Want: want, Got: "the end of the file"}
 	case noRecord != nil:
-		return &SyntaxError{p.phase.Answers, answer.Number, 0, "the end of the file, as in " + p.phase.Ammo,
-			fmt.Sprintf("one more answer, to %s %s", answer.Method, excerpt(answer.Target))}
+		return &SyntaxError{File: p.phase.Answers, Record: answer.Number, Want: "the end of the file, as in " + p.phase.Ammo,
+			Got: fmt.Sprintf("one more answer, to %s %s", answer.Method, excerpt(answer.Target))}
 	case string(method) != string(answer.Method) || string(target) != string(answer.Target):
-		return &SyntaxError{p.phase.Answers, answer.Number, 0, want,
-			fmt.Sprintf("that to %s %s", answer.Method, excerpt(answer.Target))}
+		return &SyntaxError{File: p.phase.Answers, Record: answer.Number, Want: want,
+			Got: fmt.Sprintf("that to %s %s", answer.Method, excerpt(answer.Target))}
 	}
 	return nil
 }

@@ -262,7 +262,7 @@ func TestCheckDifferences(t *testing.T) {
 		return ok(`{"good":1}`), keep
 	})
 	for _, inOrder := range []bool{true, false} {
-		report, err := Check(t.Context(), CheckOptions{Target: s.addr, Timeout: 300 * time.Millisecond, MaxBody: 1000, Show: 100,
+		report, err := Check(t.Context(), CheckOptions{Target: s.addr, Timeout: 800 * time.Millisecond, MaxBody: 1000, Show: 100,
 			Phases: []Phase{writePhase(t, inOrder, pairs...)}})
 		if err != nil || report.Asked != len(pairs) || report.Wrong != len(cases) || len(report.Differences) != len(cases) {
 			t.Fatalf("asked %d, wrong %d (want %d), %v\n%+v", report.Asked, report.Wrong, len(cases), err, report.Differences)
@@ -417,6 +417,33 @@ func TestCheckBadFiles(t *testing.T) {
 	}
 }
 
+// Ammo may be gzip under its plain name; broken gzip is a broken file.
+func TestCheckGzip(t *testing.T) {
+	s := serve(t, func(string) (string, action) { return ok("{}"), keep })
+	var pairs []pair
+	for i := range 200 {
+		pairs = append(pairs, get(fmt.Sprintf("/%d", i), 200, "{}"))
+	}
+	phase := writePhase(t, true, pairs...)
+	text, err := os.ReadFile(phase.Ammo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := zip(t, 6, string(text))
+	write(t, phase.Ammo, packed+zip(t, 6, "0\n"+string(text)))
+	var last Progress
+	opts := CheckOptions{Target: s.addr, Phases: []Phase{phase}, Progress: func(p Progress) { last = p }}
+	report, err := Check(t.Context(), opts)
+	if err != nil || report.Asked != len(pairs) || report.Wrong != 0 || last.Done != 1 {
+		t.Errorf("got %+v, %v; %+v", report, err, last)
+	}
+	write(t, phase.Ammo, packed[:len(packed)-1])
+	_, err = Check(t.Context(), opts)
+	if _, bad := errors.AsType[*SyntaxError](err); !bad || !strings.Contains(err.Error(), "record 201") || last.Done < 0.9 {
+		t.Errorf("cut: %v; %+v", err, last)
+	}
+}
+
 func TestTravelsPhases(t *testing.T) {
 	phases := TravelsPhases("d")
 	if len(phases) != 3 || phases[1].Ammo != filepath.Join("d", "ammo", "phase_2_post.ammo") ||
@@ -443,8 +470,8 @@ func TestOfficialFiles(t *testing.T) {
 			}
 		}()
 		for s := range todo {
-			if n++; s.record.closes() != phase.InOrder {
-				t.Errorf("%s, record %d: closes is %v", phase.Name, n, s.record.closes())
+			if n++; s.record.Closes() != phase.InOrder {
+				t.Errorf("%s, record %d: closes is %v", phase.Name, n, s.record.Closes())
 			}
 			free <- s
 		}

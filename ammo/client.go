@@ -85,7 +85,7 @@ func (c *client) try(ctx context.Context, s *shot, phase string) {
 	if reason != "" {
 		s.wrong = c.difference(s, phase, reason, answered)
 	}
-	if !answered || s.record.closes() || c.resp.ConnectionClose() || c.in.Buffered() > 0 {
+	if !answered || s.record.Closes() || c.resp.ConnectionClose() || c.in.Buffered() > 0 {
 		c.close()
 	}
 }

@@ -7,13 +7,14 @@
 //
 //	Next() (Record, error)   // io.EOF after the last
 //
-// PhantomReader is the first: Yandex.Tank's request-style format. AnswersReader
-// reads the answers that belong to the records, one line each.
+// PhantomReader is the first: Yandex.Tank's request-style format. File reads it
+// from a file, plain or gzip, again and again. AnswersReader reads the answers
+// that belong to the records, one line each.
 //
 // # Who owns the bytes
 //
 // Slices in what Next returns lie in the reader's buffer and are valid until
-// the following call of Next or Reset. Whoever keeps them, or hands them to
+// the following call of Next, Reset or Rewind. Whoever keeps them, or hands them to
 // another goroutine, copies them first (Record.AppendTo, Answer.Clone). Slices
 // given to a writer are not kept.
 //

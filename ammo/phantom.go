@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // DefaultMaxRecord is the longest record a reader takes unless told otherwise:
@@ -15,7 +16,7 @@ const DefaultMaxRecord = 16 << 20
 
 const (
 	maxSizeLine = 4096    // a size line with its tag
-	firstRead   = 1 << 16 // a record's buffer grows from here as bytes arrive, so that a lying size costs nothing
+	firstRead   = 1 << 16 // a record's buffer doubles from here as bytes arrive, so that a lying size costs nothing
 )
 
 // PhantomReader reads Yandex.Tank's request-style ammo:
@@ -25,21 +26,24 @@ const (
 //	SIZE TAG\n
 //	...
 //
-// The tag is optional and may hold anything but line ends. Blank lines between
-// records are skipped. A size of 0 ends the file early (guns start again from
-// the beginning). All SIZE bytes belong to the request, also those beyond its
+// The fields of a size line are separated by blanks or tabs (any white space of
+// ASCII). The tag is the second and may be missing; it may hold any bytes but
+// these. What follows it is ignored, as Tank does. Blank lines between records
+// are skipped. A size of 0 ends the file early (guns start again from the
+// beginning). All SIZE bytes belong to the request, also those beyond its
 // Content-Length.
 //
 // It holds one record in memory and is not safe for concurrent use.
 type PhantomReader struct {
-	in     *bufio.Reader
-	file   string
-	max    int
-	offset int64 // of the next byte to read
-	number int   // records read
-	tag    []byte
-	buf    []byte
-	err    error // sticky
+	in       *bufio.Reader
+	file     string
+	max      int
+	unpacked bool  // what r gives is unpacked from the file: offsets are not the file's
+	offset   int64 // of the next byte to read
+	number   int   // records read
+	tag      []byte
+	buf      []byte
+	err      error // sticky
 }
 
 // NewPhantomReader reads records from r. file is the name used in errors; a
@@ -55,7 +59,7 @@ func NewPhantomReader(r io.Reader, file string, max int) *PhantomReader {
 // rewind: r is then the same file at its beginning.
 func (p *PhantomReader) Reset(r io.Reader) {
 	p.in.Reset(r)
-	p.offset, p.number, p.err = 0, 0, nil
+	p.unpacked, p.offset, p.number, p.err = false, 0, 0, nil
 }
 
 // Next returns the next record, whose slices are valid until the following
@@ -75,10 +79,8 @@ func (p *PhantomReader) next() (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	digits, tag := line, []byte(nil)
-	if blank := bytes.IndexAny(line, " \t"); blank >= 0 {
-		digits, tag = line[:blank], line[blank:]
-	}
+	digits, rest := field(line)
+	tag, _ := field(rest)
 	size, err := strconv.ParseUint(string(digits), 10, 63)
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && size > uint64(p.max):
@@ -88,7 +90,7 @@ func (p *PhantomReader) next() (Record, error) {
 	case size == 0:
 		return Record{}, io.EOF
 	}
-	p.tag = append(p.tag[:0], bytes.TrimSpace(tag)...)
+	p.tag = append(p.tag[:0], tag...)
 	if err := p.fill(int(size)); err != nil {
 		return Record{}, err
 	}
@@ -106,21 +108,37 @@ func (p *PhantomReader) sizeLine() (line []byte, start int64, err error) {
 		if len(line) > maxSizeLine {
 			return nil, start, p.bad(start, fmt.Sprintf("a size line of at most %d bytes", maxSizeLine), excerpt(line))
 		}
-		trimmed := bytes.TrimSpace(line)
+		first, _ := field(line)
 		switch {
-		case err == io.EOF && len(trimmed) == 0:
+		case err != nil && err != io.EOF:
+			return nil, start, p.failed(err)
+		case len(first) == 0 && err == io.EOF:
 			return nil, start, io.EOF
-		case err == io.EOF && string(trimmed) == "0": // a last line without its end
-			return trimmed, start, nil
-		case err == io.EOF:
+		case len(first) == 0:
+			continue
+		case err == io.EOF && string(first) != "0": // nothing need follow a 0, not even a line end
 			return nil, start, p.bad(start, "a size line that ends in a newline", "the end of the file after "+excerpt(line))
-		case err != nil:
-			return nil, start, fmt.Errorf("%s: byte %d: %w", p.file, p.offset, err)
-		case len(trimmed) > 0:
-			return trimmed, start, nil
 		}
+		return bytes.TrimRight(line, "\r\n"), start, nil
 	}
 }
+
+// field splits off the first field of a line: there is none if it is empty.
+func field(line []byte) (first, rest []byte) {
+	from := 0
+	for from < len(line) && isBlank(line[from]) {
+		from++
+	}
+	to := from
+	for to < len(line) && !isBlank(line[to]) {
+		to++
+	}
+	return line[from:to], line[to:]
+}
+
+// isBlank takes the white space of ASCII only: that of Unicode would be found
+// inside the bytes of tags in other encodings.
+func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 // fill reads a record's bytes into buf.
 func (p *PhantomReader) fill(size int) error {
@@ -128,7 +146,7 @@ func (p *PhantomReader) fill(size int) error {
 	for len(p.buf) < size {
 		have := len(p.buf)
 		if have == cap(p.buf) {
-			grown := make([]byte, have, min(size, max(2*have, firstRead)))
+			grown := make([]byte, have, min(max(2*have, firstRead), p.max))
 			copy(grown, p.buf)
 			p.buf = grown
 		}
@@ -141,14 +159,22 @@ func (p *PhantomReader) fill(size int) error {
 				fmt.Sprintf("the end of the file after %d", len(p.buf)))
 		}
 		if err != nil {
-			return fmt.Errorf("%s: byte %d: %w", p.file, p.offset, err)
+			return p.failed(err)
 		}
 	}
 	return nil
 }
 
 func (p *PhantomReader) bad(offset int64, want, got string) error {
-	return &SyntaxError{File: p.file, Record: p.number + 1, Offset: offset, Want: want, Got: got}
+	return &SyntaxError{File: p.file, Record: p.number + 1, Offset: offset, Unpacked: p.unpacked, Want: want, Got: got}
+}
+
+// failed says where the underlying reader has failed.
+func (p *PhantomReader) failed(err error) error {
+	if broken, ok := errors.AsType[*damage](err); ok {
+		return p.bad(p.offset, "sound gzip data", broken.what)
+	}
+	return fmt.Errorf("%s: %s: %w", p.file, place(p.offset, p.unpacked), err)
 }
 
 // PhantomWriter writes what PhantomReader reads.
@@ -159,16 +185,16 @@ func NewPhantomWriter(w io.Writer) *PhantomWriter {
 	return &PhantomWriter{bufio.NewWriterSize(w, 1<<16)}
 }
 
-// Write adds one record. It refuses what would not read back the same: an
-// empty request (size 0 ends a file) and a tag with line ends, with white
-// space around it or too long for a size line.
+// Write adds one record; an empty tag is left out. It refuses what would not
+// read back the same: an empty request (size 0 ends a file) and a tag that
+// holds white space or is too long for a size line.
 func (p *PhantomWriter) Write(tag string, request []byte) error {
 	const room = maxSizeLine - 32 // the size and the line's end
 	if len(request) == 0 {
 		return errors.New("ammo: an empty request would end the file")
 	}
-	if bytes.ContainsAny([]byte(tag), "\r\n") || len(bytes.TrimSpace([]byte(tag))) != len(tag) || len(tag) > room {
-		return fmt.Errorf("ammo: the tag %.60q would not read back", tag)
+	if len(tag) > room || strings.ContainsAny(tag, " \t\n\v\f\r") {
+		return fmt.Errorf("ammo: the tag %.60q would not read back: want no white space and at most %d bytes", tag, room)
 	}
 	line := strconv.AppendInt(p.out.AvailableBuffer(), int64(len(request)), 10)
 	if tag != "" {

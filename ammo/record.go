@@ -10,7 +10,7 @@ type Record struct {
 	Tag    []byte // groups requests in reports; may be empty
 	Bytes  []byte // what goes over the wire, to the last byte
 	Number int    // its place in the file, from 1
-	Offset int64  // where its size line begins in the file, in bytes
+	Offset int64  // where its size line begins in the file's text, in bytes
 }
 
 // AppendTo copies the record's slices into buf and returns a record that
@@ -47,45 +47,64 @@ func (r Record) Body() []byte {
 	return body
 }
 
-// head is the request's header lines, without the request line.
-func (r Record) head() []byte {
-	head, _, _ := bytes.Cut(r.Bytes, []byte("\r\n\r\n"))
-	_, head, _ = bytes.Cut(head, []byte("\r\n"))
-	return head
-}
-
-// closes reports whether the record asks for its connection to be closed after
-// the answer: Connection: close, or HTTP/1.0 without keep-alive.
-func (r Record) closes() bool {
-	for line := range bytes.SplitSeq(r.head(), []byte("\r\n")) {
+// Closes reports whether the record asks for its connection to be closed after
+// the answer: Connection names close, or it is HTTP/1.0 and Connection does not
+// name keep-alive. It walks the head and allocates nothing; heads whose lines
+// end in a bare LF are understood too.
+func (r Record) Closes() bool {
+	keeps := false
+	rest := r.Bytes
+	for {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			break
+		}
+		rest = rest[end+1:]
+		if len(rest) == 0 || rest[0] == '\r' || rest[0] == '\n' {
+			break // the head ends
+		}
+		if rest[0]|0x20 != 'c' { // most lines
+			continue
+		}
+		line, _, _ := bytes.Cut(rest, []byte("\n"))
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		if !bytes.EqualFold(name, []byte("Connection")) {
 			continue
 		}
-		for option := range bytes.SplitSeq(value, []byte(",")) {
-			switch option = bytes.TrimSpace(option); {
-			case bytes.EqualFold(option, []byte("close")):
-				return true
-			case bytes.EqualFold(option, []byte("keep-alive")):
-				return false
+		for more := true; more; {
+			var option []byte
+			option, value, more = bytes.Cut(value, []byte(","))
+			option = bytes.TrimSpace(option)
+			if bytes.EqualFold(option, []byte("close")) {
+				return true // whatever else is said
 			}
+			keeps = keeps || bytes.EqualFold(option, []byte("keep-alive"))
 		}
 	}
-	return bytes.HasSuffix(r.Line(), []byte(" HTTP/1.0"))
+	return !keeps && bytes.HasSuffix(r.Line(), []byte(" HTTP/1.0"))
 }
 
 // SyntaxError says where an ammo or answers file is broken, and what should
 // have stood there.
 type SyntaxError struct {
-	File   string // as the reader was told
-	Record int    // the record (ammo) or line (answers) it happened in, from 1
-	Offset int64  // where in the file, in bytes from its start
-	Want   string // what was expected
-	Got    string // what was found, cut short
+	File     string // as the reader was told
+	Record   int    // the record (ammo) or line (answers) it happened in, from 1
+	Offset   int64  // where in the file, in bytes from its start
+	Unpacked bool   // Offset counts the unpacked text of a gzip file
+	Want     string // what was expected
+	Got      string // what was found, cut short
 }
 
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("%s: record %d, byte %d: want %s, got %s", e.File, e.Record, e.Offset, e.Want, e.Got)
+	return fmt.Sprintf("%s: record %d, %s: want %s, got %s", e.File, e.Record, place(e.Offset, e.Unpacked), e.Want, e.Got)
+}
+
+// place names a byte of a file for an error's text.
+func place(offset int64, unpacked bool) string {
+	if unpacked {
+		return fmt.Sprintf("byte %d of the unpacked text", offset)
+	}
+	return fmt.Sprintf("byte %d", offset)
 }
 
 // excerpt quotes the beginning of b for an error's text.
