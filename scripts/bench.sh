@@ -4,30 +4,47 @@
 # meets both. Prints the ratio of each pair: the median over the rounds, and an
 # interval that holds the true median with 95 % certainty.
 #
-#   scripts/bench.sh [FLAG...] [ROW...]        all rows without one; flood16/nginx is one pair of a row
+#   scripts/bench.sh [FLAG...] [serve | gun | ROW...]
+#
+# serve is all rows of the server, and what is measured without a word; gun all
+# rows of the gun. flood16/nginx is one pair of a row.
 #
 #   --rounds N       (default 9) below 6 there is no interval of 95 %
-#   --seconds S      (default 3) of each run, after half a second to warm up
+#   --seconds S      (default 3) of each run, after half a second to warm up;
+#                    against wrk it is made whole, as wrk knows no parts
 #   --json           a JSON object a line on stdout, instead of the table
 #   --raw FILE       append what each single run gave to FILE, as JSON
 #   --engine NAME    (default netloop) redoubt's engine
+#   --gun fire|c     (default fire) what measures the server: redoubt fire, or the
+#                    small scripts/bench/gun
 #   --full           data of the contest's full size: needs 40 s and 2 GB of memory and disk
 #   --cpus S,G       (default 0,1) the CPU of the servers, the CPU of the gun
 #
-# Rows, and whom they are against:
+# Rows of the server, which both sides of a pair are, and whom they are against:
 #   flood16 flood64 flood256   c nginx fasthttp   records by id on that many connections
+#   flood64                    nethttp            (as well)
 #   one                        c c-busy           one connection
 #   open2000                   c c-busy           latency at 2,000 requests/s
 #   close                      c c-rude fasthttp  a connection per request
 #   bodies                     ready              the contest's mix of reads: lean against ready
 #   engines                    fasthttp-engine    the contest's mix of reads
+# Rows of the gun; both sides fire at the same server, on 64 connections:
+#   phase1                     wrk                the first phase's requests at redoubt; of the
+#                                                 official set if $REDOUBT_TRAVELS is its folder
+#   url                        wrk                one request, at c
+#   limit                      cgun               records by id at c; both guns never sleep
+#   shots                                         how late shots leave for c, at 1,000 and 10,000
+#                                                 a second, --busy and not: no peer, no ratio
 #
 # c is scripts/bench/limit.c (busy: never sleeps; rude: closes without waiting for
-# the peer), nginx a `return 200`, fasthttp a bare server; they answer constant
-# bytes, ours a record. A target is reached if the interval touches it. A round in
-# which something else took more than 5 % of a CPU is repeated. Needs gcc and
-# taskset; leaves out nginx where there is none. Exits 1 if a run failed, 2 for
-# wrong usage; a target that is missed is no failure.
+# the peer), nginx a `return 200`, fasthttp and nethttp bare servers; they answer
+# constant bytes, ours a record. cgun is scripts/bench/gun. Against wrk, which
+# sleeps, redoubt fire is not --busy; gun us/req is the gun's CPU time. A target
+# is reached if the interval touches it. A round in which something else took
+# more than 5 % of a CPU is repeated, up to three times; the system tells that to
+# 10 ms, so runs of less than a second are for trying out. Needs gcc and taskset;
+# leaves out nginx or wrk where there is none. Exits 1 if a run failed or an
+# answer was wrong, 2 for wrong usage; a target that is missed is no failure.
 set -euo pipefail
 
 usage() { sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; }
@@ -42,8 +59,10 @@ misused() {
 	exit 2
 }
 
-all_rows=(flood16 flood64 flood256 one open2000 close bodies engines)
-rounds=9 seconds=3 json='' raw=/dev/null engine=netloop server_cpu=0 gun_cpu=1
+serve_rows=(flood16 flood64 flood256 one open2000 close bodies engines)
+gun_rows=(phase1 url limit shots)
+all_rows=("${serve_rows[@]}" "${gun_rows[@]}")
+rounds=9 seconds=3 json='' raw=/dev/null engine=netloop gun=fire server_cpu=0 gun_cpu=1
 users=10000 locations=7600 visits=100000
 rows=()
 while [[ $# -gt 0 ]]; do
@@ -54,13 +73,14 @@ while [[ $# -gt 0 ]]; do
 		;;
 	--json) json=yes ;;
 	--full) users=1000074 locations=761314 visits=10000740 ;;
-	--rounds | --seconds | --raw | --engine | --cpus)
+	--rounds | --seconds | --raw | --engine | --gun | --cpus)
 		[[ $# -gt 1 ]] || misused "$1 needs a value"
 		case $1 in
 		--rounds) rounds=$2 ;;
 		--seconds) seconds=$2 ;;
 		--raw) raw=$(realpath "$2") ;;
 		--engine) engine=$2 ;;
+		--gun) gun=$2 ;;
 		--cpus)
 			[[ $2 =~ ^([0-9]+),([0-9]+)$ ]] || misused "--cpus $2: write two numbers, as 0,1"
 			server_cpu=${BASH_REMATCH[1]} gun_cpu=${BASH_REMATCH[2]}
@@ -69,8 +89,10 @@ while [[ $# -gt 0 ]]; do
 		shift
 		;;
 	-*) misused "no flag $1" ;;
+	serve) rows+=("${serve_rows[@]}") ;;
+	gun) rows+=("${gun_rows[@]}") ;;
 	*)
-		[[ " ${all_rows[*]} " == *" ${1%%/*} "* ]] || misused "no row $1: there are ${all_rows[*]}"
+		[[ " ${all_rows[*]} " == *" ${1%%/*} "* ]] || misused "no row $1: there are serve (${serve_rows[*]}) and gun (${gun_rows[*]})"
 		rows+=("$1")
 		;;
 	esac
@@ -79,7 +101,10 @@ done
 [[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || misused "--rounds $rounds: a number from 1 should be here"
 [[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ ]] || misused "--seconds $seconds: a number should be here"
 [[ $engine == netloop || $engine == fasthttp ]] || misused "--engine $engine: there are netloop and fasthttp"
-[[ ${#rows[@]} -gt 0 ]] || rows=("${all_rows[@]}")
+[[ $gun == fire || $gun == c ]] || misused "--gun $gun: there are fire and c"
+[[ ${#rows[@]} -gt 0 ]] || rows=("${serve_rows[@]}")
+whole=$(awk -v s="$seconds" 'BEGIN { w = int(s); print w < s || w == 0 ? w + 1 : w }') # seconds for wrk
+: >>"$raw" || fail "nothing can be written to $raw"
 for tool in gcc taskset go; do
 	command -v "$tool" >/dev/null || fail "there is no $tool"
 done
@@ -87,15 +112,20 @@ for cpu in "$server_cpu" "$gun_cpu"; do
 	taskset -c "$cpu" true 2>/dev/null || fail "there is no CPU $cpu here: name two with --cpus"
 done
 
+contest=
+if [[ -n ${REDOUBT_TRAVELS:-} ]]; then
+	contest=$(cd "$REDOUBT_TRAVELS" && pwd) || fail "REDOUBT_TRAVELS=$REDOUBT_TRAVELS is no folder"
+fi
+
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
-server=
-gun=
+server= # processes that run
+firing=
 # shellcheck disable=SC2317 # the trap calls it
 cleanup() {
 	# Still set here only where something failed on the way.
 	local pid
-	for pid in $gun $server; do
+	for pid in $firing $server; do
 		kill -KILL "$pid" 2>/dev/null || true
 		wait "$pid" 2>/dev/null || true
 	done
@@ -106,148 +136,79 @@ trap 'exit 130' INT TERM
 
 say() { echo "$*" >&2; }
 
-# await_line reads the server's address from the line it prints when it is
-# ready. The pipe ends with the server, so one that fails is not waited for.
-await_line() {
-	local line
-	exec 3<"$work/out"
-	while read -r -t 120 line <&3; do
-		if [[ $line == "listening on "* ]]; then
-			address=${line#listening on }
-			break
-		fi
-	done
-	exec 3<&-
-}
+# shellcheck source=scripts/bench/servers.sh disable=SC1091
+. scripts/bench/servers.sh
+# shellcheck source=scripts/bench/guns.sh disable=SC1091
+. scripts/bench/guns.sh
 
-# start starts a server on its CPU, and sets server and address.
-start() {
-	local command port try
-	address=
-	rm -f "$work/out"
-	mkfifo "$work/out"
-	local ours=("$work/redoubt" serve --listen 127.0.0.1:0 --workers 1 --data "$work/set/data")
-	local loop=(--engine "$engine")
-	# Only our own loop knows how to wait otherwise.
-	[[ $engine == netloop ]] && loop+=(--wait block)
-	case $1 in
-	ours) command=("${ours[@]}" "${loop[@]}" --bodies ready) ;;
-	ours-busy) command=("${ours[@]}" --engine netloop --wait busy --bodies ready) ;;
-	ours-lean) command=("${ours[@]}" "${loop[@]}" --bodies lean) ;;
-	ours-fasthttp) command=("${ours[@]}" --engine fasthttp --bodies ready) ;;
-	c) command=("$work/limit") ;;
-	c-busy) command=("$work/limit" --busy) ;;
-	c-close) command=("$work/limit" --close) ;;
-	c-rude) command=("$work/limit" --close --rude) ;;
-	fasthttp) command=("$work/fasthttp") ;;
-	nginx) command=(nginx -p "$work/" -c "$work/nginx.conf") ;;
-	esac
-	if [[ $1 != nginx ]]; then
-		taskset -c "$server_cpu" "${command[@]}" >"$work/out" 2>"$work/server.err" &
-		server=$!
-		await_line
-	else
-		# It neither picks a port nor tells when it is ready. Below 32768 no
-		# connection of the gun has its port.
-		port=$((20000 + RANDOM % 10000))
-		sed "s|DIR|$work|; s|PORT|$port|" scripts/bench/peers/nginx.conf >"$work/nginx.conf"
-		taskset -c "$server_cpu" "${command[@]}" >"$work/nginx.out" 2>"$work/server.err" &
-		server=$!
-		for ((try = 0; try < 100; try++)); do
-			sleep 0.05
-			kill -0 "$server" 2>/dev/null || break
-			if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-				address=127.0.0.1:$port
-				break
-			fi
+# series makes all rounds of a row: NAME "VALUE..." "PROGRESS" RUN... The runs of
+# a round are made forwards and backwards in turn. The values of all of them are
+# a line of the file NAME in $work; PROGRESS is a program of awk for that line.
+series() {
+	local name=$1 names progress=$3 runs=("${@:4}") round try=1 before i at lines
+	read -ra names <<<"$2"
+	for ((round = 1; round <= rounds; round++)); do
+		before=$disturbed lines=()
+		for ((i = 0; i < ${#runs[@]}; i++)); do
+			at=$((round % 2 ? i : ${#runs[@]} - 1 - i))
+			measure "${name%%.*}" "${runs[at]}"
+			lines[at]=$(values "${names[@]}")
 		done
-	fi
-	if [[ -z $address ]]; then
-		cat "$work/server.err" >&2
-		fail "server $1 did not start: ${command[*]}"
-	fi
-}
-
-stop() {
-	local try
-	kill "$server" 2>/dev/null || true
-	for ((try = 0; try < 100; try++)); do
-		kill -0 "$server" 2>/dev/null || break
-		sleep 0.05
-	done
-	if kill -KILL "$server" 2>/dev/null; then
-		say "bench.sh: the server did not end within 5 s of SIGTERM, and was killed"
-	fi
-	wait "$server" 2>/dev/null || true
-	server=
-}
-
-# measure fires at a server of the kind $2 and sets result to the gun's JSON.
-measure() {
-	local row=$1 kind=$2
-	shift 2
-	start "$kind"
-	taskset -c "$gun_cpu" "$work/gun" --seconds "$seconds" --pid "$server" "$@" "$address" >"$work/gun.out" 2>"$work/gun.err" &
-	gun=$!
-	if ! wait "$gun"; then
-		gun=
-		cat "$work/gun.out" "$work/gun.err" "$work/server.err" >&2
-		fail "$row: the run against $kind failed"
-	fi
-	gun=
-	stop
-	result=$(<"$work/gun.out")
-	echo "{\"row\":\"$row\",\"server\":\"$kind\",${result#\{}" >>"$raw"
-	if awk -v o="$(value others_share)" 'BEGIN { exit !(o > 0.05) }'; then
-		disturbed=$((disturbed + 1))
-	fi
-}
-
-# value is a number in result.
-value() {
-	[[ $result =~ \"$1\":([0-9.]+) ]] || fail "no $1 in $result"
-	echo "${BASH_REMATCH[1]}"
-}
-
-# figures turns result into "per_cpu rps p50 cpu".
-figures() {
-	awk -v cpu="$(value cpu_us_per_request)" -v rps="$(value rps)" -v p50="$(value p50_us)" \
-		'BEGIN { print 1e6 / cpu, rps, p50, cpu }'
-}
-
-# pair measures one pair: ROW AGAINST OURS THEIRS "GUN FLAGS" FIGURE...
-# A figure is one of figures' names, maybe with its target: per_cpu>=0.92.
-pair() {
-	local row=$1 against=$2 first=$3 second=$4 flags figure round try before a b file
-	read -ra flags <<<"$5"
-	shift 5
-	wanted "$row" "$against" || return 0
-	file=$work/$row.$against
-	for ((round = 1, try = 1; round <= rounds; round++)); do
-		before=$disturbed
-		if ((round % 2)); then
-			measure "$row" "$first" "${flags[@]}"
-			a=$(figures)
-			measure "$row" "$second" "${flags[@]}"
-			b=$(figures)
-		else
-			measure "$row" "$second" "${flags[@]}"
-			b=$(figures)
-			measure "$row" "$first" "${flags[@]}"
-			a=$(figures)
-		fi
 		if ((disturbed > before && try < tries)); then
-			say "$row/$against, round $round: disturbed, once more"
+			say "${name/./\/}, round $round: disturbed, once more"
 			disturbed=$before
 			round=$((round - 1)) try=$((try + 1))
 			continue
 		fi
 		try=1
-		echo "$a $b" >>"$file"
-		say "$row/$against, round $round of $rounds: ours/theirs: $(awk '{ printf "CPU %.3f, req/s %.3f, p50 %.3f", $4 / $8, $2 / $6, $3 / $7 }' <<<"$a $b")"
+		echo "${lines[*]}" >>"$work/$name"
+		say "${name/./\/}, round $round of $rounds: $(awk "$progress" <<<"${lines[*]}")"
 	done
-	for figure; do
-		summary "$row" "$against" "$figure" <"$file"
+}
+
+# pair measures one pair: ROW AGAINST OURS THEIRS AMMO LOAD FIGURE... Both are
+# GUN@SERVER. A figure is one of summary.awk's, maybe with its target:
+# per_cpu>=0.92.
+pair() {
+	local row=$1 against=$2 span=$seconds figure progress
+	wanted "$row" "$against" || return 0
+	[[ $against != wrk ]] || span=$whole
+	# shellcheck disable=SC2016 # they are awk's
+	progress='{ printf "ours/theirs: CPU %.3f, req/s %.3f, p50 %.3f", $1 / $5, $2 / $6, $3 / $7 }'
+	series "$row.$against" "cpu_us_per_request rps p50_us gun_us_per_request" "$progress" "$3 $5 $6 $span" "$4 $5 $6 $span"
+	for figure in "${@:7}"; do
+		awk -v row="$row" -v against="$against" -v wish="$figure" -v json="$json" \
+			-f scripts/bench/median.awk -f scripts/bench/summary.awk <"$work/$row.$against"
+	done
+}
+
+# served is a pair of servers, measured with the gun that was asked for.
+served() {
+	local by=c
+	[[ $gun == c ]] || by=fire-busy
+	pair "$1" "$2" "$by@$3" "$by@$4" "${@:5}"
+}
+
+# shots measures how late shots leave.
+shots() {
+	local rate way runs=() progress columns=7 first=1
+	wanted shots '' || return 0
+	for rate in 1000 10000; do
+		for way in fire fire-busy; do
+			runs+=("$way@c ids const:$rate:1000 $seconds")
+		done
+	done
+	# shellcheck disable=SC2016 # they are awk's
+	progress='{ printf "p99, us: at 1,000/s %.1f, busy %.1f; at 10,000/s %.1f, busy %.1f", $2, $9, $16, $23 }'
+	series shots "late_p50_us late_p99_us late_p99.9_us late_max_us late unsent requests" "$progress" "${runs[@]}"
+	[[ -n $json ]] || printf '\n%-9s %-17s %-10s %10s %10s %10s %10s %8s %8s %9s\n' \
+		row load wait 'p50 us' 'p99 us' 'p99.9 us' 'max us' late unsent shots
+	for rate in 1000 10000; do
+		for way in block busy; do
+			cut -d ' ' -f "$first-$((first + columns - 1))" "$work/shots" | awk -v load="const($rate,${seconds}s)" -v wait=$way \
+				-v json="$json" -f scripts/bench/median.awk -f scripts/bench/shots.awk
+			first=$((first + columns))
+		done
 	done
 }
 
@@ -258,67 +219,66 @@ wanted() {
 		say "$1/$2 left out: there is no nginx"
 		return 1
 	fi
+	if [[ $2 == wrk ]] && ! command -v wrk >/dev/null; then
+		say "$1/$2 left out: there is no wrk"
+		return 1
+	fi
 	if [[ $engine != netloop && $2 =~ ^(c-busy|fasthttp-engine)$ ]]; then
 		say "$1/$2 left out: it needs --engine netloop"
 		return 1
 	fi
 }
 
-# summary prints a figure of a pair, whose rounds come on stdin.
-summary() {
-	awk -v row="$1" -v against="$2" -v wish="$3" -v json="$json" -f scripts/bench/summary.awk
+id_requests() {
+	awk -v users=$users -v locations=$locations -v visits=$visits -v connection="$1" -f scripts/bench/ids.awk
 }
 
-# id_requests prints GETs of records at random, as the contest mixes them, with
-# the heads of generated ammo. $1 is for Connection.
-id_requests() {
-	awk -v users=$users -v locations=$locations -v visits=$visits -v connection="$1" 'BEGIN {
-		srand(1)
-		for (i = 0; i < 20000; i++) {
-			kind = rand() * 65
-			path = kind < 25 ? "/users/" : kind < 45 ? "/locations/" : "/visits/"
-			path = path (1 + int(rand() * (kind < 25 ? users : kind < 45 ? locations : visits)))
-			text = "GET " path " HTTP/1.1\r\nHost: travels.test\r\nUser-Agent: Redoubt/1.0 (generated ammo; three phases)\r\n" \
-				"Accept: */*\r\nConnection: " connection "\r\n\r\n"
-			printf "%d\n%s", length(text), text
-		}
-	}'
+easy_requests() {
+	LC_ALL=C awk -f scripts/bench/easy.awk "$1/ammo/phase_1_get.ammo"
 }
 
 say "building"
 gcc -O2 -Wall -Wextra -o "$work/limit" scripts/bench/limit.c
 gcc -O2 -Wall -Wextra -o "$work/gun" scripts/bench/gun/*.c
-go build -buildvcs=false -o "$work/redoubt" .
-go build -buildvcs=false -o "$work/fasthttp" ./scripts/bench/peers/fasthttp
+go build -buildvcs=false -o "$work/" . ./scripts/bench/peers/fasthttp ./scripts/bench/peers/nethttp
 say "generating data and requests"
 "$work/redoubt" gen --out "$work/set" --users $users --locations $locations --visits $visits --requests 110000 >/dev/null
 id_requests keep-alive >"$work/ids.ammo"
 id_requests close >"$work/closing.ammo"
-ids="--requests $work/ids.ammo"
-closing="--requests $work/closing.ammo --close --connections 16"
-# The cases made to be hard, some of which end a connection, stay out of it.
-mix="--requests $work/set/ammo/phase_1_get.ammo --skip hard: --any --connections 64"
+easy_requests "$work/set" >"$work/mix.ammo"
+if [[ -n $contest ]]; then
+	say "phase1 is of the set in $contest"
+else
+	say "phase1 is of the generated set"
+	contest=$work/set
+fi
+easy_requests "$contest" >"$work/phase1.ammo"
 
 disturbed=0 # runs that were, in rounds that count
 tries=4     # of a round, before it counts all the same
 known='' # yes once a row or pair named is there
-if [[ -z $json ]]; then
+if [[ -z $json && ${rows[*]} != shots ]]; then
 	printf '%-9s %-15s %-10s %10s %10s %7s  %-11s  %s\n' row against figure ours theirs ratio '95 %' target
 fi
 for n in 16 64 256; do
-	pair flood$n c ours c "$ids --connections $n" 'per_cpu>=0.92' rps
-	pair flood$n nginx ours nginx "$ids --connections $n" 'per_cpu>=1.1' rps
-	pair flood$n fasthttp ours fasthttp "$ids --connections $n" 'per_cpu>=1.3' rps
+	served flood$n c ours c ids flood:$n 'per_cpu>=0.92' rps
+	served flood$n nginx ours nginx ids flood:$n 'per_cpu>=1.1' rps
+	served flood$n fasthttp ours fasthttp ids flood:$n 'per_cpu>=1.3' rps
 done
-pair one c ours c "$ids --connections 1" rps cpu
-pair one c-busy ours-busy c-busy "$ids --connections 1" 'rps>=0.92'
-pair open2000 c ours c "$ids --connections 16 --rate 2000" 'p50<=1.1' cpu
-pair open2000 c-busy ours-busy c-busy "$ids --connections 16 --rate 2000" 'p50<=1.15'
-pair close c ours c-close "$closing" 'cpu<=1.12' rps
-pair close c-rude ours c-rude "$closing" cpu
-pair close fasthttp ours fasthttp "$closing" 'cpu<=0.75' rps
-pair bodies ready ours-lean ours "$mix" 'per_cpu>=0.95' rps
-pair engines fasthttp-engine ours ours-fasthttp "$mix" per_cpu rps
+served flood64 nethttp ours nethttp ids flood:64 per_cpu
+served one c ours c ids flood:1 rps cpu
+served one c-busy ours-busy c-busy ids flood:1 'rps>=0.92'
+served open2000 c ours c ids const:2000:16 'p50<=1.1' cpu
+served open2000 c-busy ours-busy c-busy ids const:2000:16 'p50<=1.15'
+served close c ours c-close closing flood:16 'cpu<=1.12' rps
+served close c-rude ours c-rude closing flood:16 cpu
+served close fasthttp ours fasthttp closing flood:16 'cpu<=0.75' rps
+served bodies ready ours-lean ours mix flood:64 'per_cpu>=0.95' rps
+served engines fasthttp-engine ours ours-fasthttp mix flood:64 per_cpu rps
+pair phase1 wrk fire@ours-contest wrk@ours-contest phase1 flood:64 'rps>=1' gun
+pair url wrk fire@c wrk@c url flood:64 'rps>=1' gun
+pair limit cgun fire-busy@c c@c ids flood:64 rps
+shots
 
 [[ -n $known ]] || misused "no pair ${rows[*]}"
 if ((disturbed)); then

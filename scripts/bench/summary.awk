@@ -1,4 +1,5 @@
-# One figure of a pair, from a line a round: four numbers of ours, four of
+# One figure of a pair, from a line a round: four numbers of ours (the server's
+# CPU us a request, requests/s, p50 us, the gun's CPU us a request), four of
 # theirs. Prints the median of the ratios and an interval by order statistics.
 #
 # A ratio is as likely below the true median as above it, so fewer than r of n
@@ -8,24 +9,22 @@
 # (3.9 %). Fewer than 6 rounds give the whole range, which misses more often:
 # see "coverage" in the JSON.
 #
-# Needs -v row, against, json ("" or yes), and wish: per_cpu, rps, p50 or cpu,
-# and maybe a target, which is reached if the interval touches it.
-function median(v, n) { return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2 }
-function order(v, n,    i, j, x) {
-	for (i = 2; i <= n; i++) {
-		x = v[i]
-		for (j = i - 1; j >= 1 && v[j] > x; j--) v[j + 1] = v[j]
-		v[j + 1] = x
-	}
-}
+# Needs -v row, against, json ("" or yes), and wish: per_cpu, rps, p50, cpu or
+# gun, and maybe a target, which is reached if the interval touches it. Comes after
+# median.awk.
 BEGIN {
 	figure = wish; sub(/[<>]=.*/, "", figure)
 	target = substr(wish, length(figure) + 1)
-	column = figure == "per_cpu" ? 1 : figure == "rps" ? 2 : figure == "p50" ? 3 : 4
-	split("req/CPU s,req/s,p50 us,CPU us/req", names, ",")
+	split("cpu rps p50 gun", columns)
+	for (column = 4; column > 1 && columns[column] != figure; column--);
+	if (figure == "per_cpu") inverse = 1e6
+	split("CPU us/req,req/s,p50 us,gun us/req", names, ",")
+	name = inverse ? "req/CPU s" : names[column]
 }
 {
-	ours[NR] = $column; theirs[NR] = $(column + 4); ratio[NR] = $column / $(column + 4)
+	a = $column; b = $(column + 4)
+	if (inverse) { a = inverse / a; b = inverse / b }
+	ours[NR] = a; theirs[NR] = b; ratio[NR] = a / b
 	list = list (NR > 1 ? "," : "") sprintf("%.4f", ratio[NR])
 }
 END {
@@ -48,8 +47,8 @@ END {
 		if (met != "") printf ",\"target\":\"%s\",\"reached\":%s", target, met == "reached" ? "true" : "false"
 		print "}"
 	} else {
-		form = column == 3 || column == 4 ? "%.2f" : "%.0f"
-		printf "%-9s %-15s %-10s %10s %10s %7.3f  %-11s  %-7s %s\n", row, against, names[column],
+		form = inverse || column == 2 ? "%.0f" : "%.2f"
+		printf "%-9s %-15s %-10s %10s %10s %7.3f  %-11s  %-7s %s\n", row, against, name,
 			sprintf(form, median(ours, n)), sprintf(form, median(theirs, n)), median(ratio, n),
 			n < 6 ? "-" : sprintf("%.3f-%.3f", low, high), target, met
 	}

@@ -113,8 +113,9 @@ static void report(struct span s)
 		// Whatever else ran may have kept the two waiting, or cooled their caches.
 		double others = machine_busy() - before.machine - total - (own.total - before.own.total);
 		printf(",\"cpu_us_per_request\":%.4f,\"cpu_share\":%.3f,\"user_seconds\":%.2f,\"sys_seconds\":%.2f,"
-		       "\"others_share\":%.3f", total * 1e6 / n, total / seconds, server.user - before.server.user,
-		       server.sys - before.server.sys, others > 0 ? others / seconds : 0);
+		       "\"gun_us_per_request\":%.4f,\"others_share\":%.3f", total * 1e6 / n, total / seconds,
+		       server.user - before.server.user, server.sys - before.server.sys,
+		       (own.total - before.own.total) * 1e6 / n, others > 0 ? others / seconds : 0);
 	}
 	printf("}\n");
 	if (got.errors)

@@ -1,0 +1,105 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # bench.sh, which reads this file, sets the others
+# The guns of bench.sh: one at a time, on a CPU of its own.
+
+# aim sets command to what fires at the server: GUN AMMO LOAD SECONDS. LOAD is
+# flood:CONNECTIONS or const:RATE:CONNECTIONS.
+aim() {
+	local gun=$1 file=$work/$2.ammo seconds=$4 shape n connections
+	IFS=: read -r shape n connections <<<"$3"
+	case $gun in
+	fire | fire-busy)
+		command=("$work/redoubt" fire --target "$address" --ammo "$file" --load "$shape($n,${seconds}s)" --pid "$server" --json)
+		[[ $shape == flood ]] || command+=(--instances "$connections")
+		[[ $gun == fire ]] || command+=(--busy)
+		;;
+	c)
+		command=("$work/gun" --requests "$file" --connections "${connections:-$n}" --seconds "$seconds" --warmup 0 --pid "$server")
+		[[ $shape == flood ]] || command+=(--rate "$n")
+		[[ $2 != closing ]] || command+=(--close)
+		[[ -z $any ]] || command+=(--any)
+		command+=("$address")
+		;;
+	wrk)
+		command=(wrk -t1 -c"$n" -d"${seconds}s" --latency)
+		if [[ $2 == url ]]; then
+			command+=("http://$address/users/1") # which is what is in url.ammo
+		else
+			command+=(-s scripts/bench/ammo.lua "http://$address" -- "$file")
+		fi
+		;;
+	esac
+}
+
+# shoot runs the command on the gun's CPU.
+shoot() {
+	local code=0
+	taskset -c "$gun_cpu" "${command[@]}" >"$work/gun.out" 2>"$work/gun.err" &
+	firing=$!
+	wait "$firing" || code=$?
+	firing=
+	return $code
+}
+
+# look writes to a file what use.awk compares. It starts no program, which would
+# count as used by the gun.
+look() {
+	local line
+	{
+		read -r line </proc/stat && echo "$line" &&
+			read -r line <"/proc/$server/stat" && echo "$line" && times
+	} >"$1"
+}
+
+# reduce prints a run's JSON, with the C gun's names.
+reduce() {
+	local from=${1%-busy}
+	if [[ $from == c ]]; then
+		cat "$work/gun.out"
+	else
+		awk -v hz="$(getconf CLK_TCK)" -v any="$any" -f scripts/bench/use.awk -f "scripts/bench/$from.awk" \
+			"$work/before" "$work/after" "$work/gun.out"
+	fi
+}
+
+# url_requests prints what wrk sends for /users/1, again and again: ammo of a
+# single record would be read once a shot.
+url_requests() {
+	awk -v host="$address" 'BEGIN {
+		text = "GET /users/1 HTTP/1.1\r\nHost: " host "\r\n\r\n"
+		for (i = 0; i < 1000; i++) printf "%d\n%s", length(text), text
+	}'
+}
+
+# measure makes a run, "GUN@SERVER AMMO LOAD SECONDS", and sets result to its JSON.
+measure() {
+	local row=$1 gun kind ammo load seconds any='' command
+	read -r gun kind ammo load seconds <<<"${2/@/ }"
+	start "$kind"
+	case $ammo in
+	mix | phase1) any=yes ;; # some ask for what is not there
+	url) url_requests >"$work/url.ammo" ;;
+	esac
+	# Each run finds a server that the same gun has warmed up.
+	if ! { aim c "$ammo" "$load" 0.5 && shoot && aim "$gun" "$ammo" "$load" "$seconds" &&
+		look "$work/before" && shoot && look "$work/after" && reduce "$gun" >"$work/result"; }; then
+		tail -n 50 "$work/gun.out" "$work/gun.err" "$work/server.err" >&2
+		fail "$row: the run of $gun against $kind failed: ${command[*]}"
+	fi
+	stop
+	result=$(<"$work/result")
+	echo "{\"row\":\"$row\",\"server\":\"$kind\",\"gun\":\"$gun\",${result#\{}" >>"$raw"
+	if awk -v o="$(values others_share)" 'BEGIN { exit !(o > 0.05) }'; then
+		disturbed=$((disturbed + 1))
+	fi
+}
+
+# values prints numbers in result, by name.
+values() {
+	local name found=()
+	for name; do
+		[[ $result =~ \"$name\":([0-9.]+) ]] || fail "no $name in $result"
+		found+=("${BASH_REMATCH[1]}")
+	done
+	echo "${found[*]}"
+}

@@ -1,0 +1,81 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # bench.sh, which reads this file, sets the others
+# The servers of bench.sh: one at a time, on a CPU of its own.
+
+# await_line reads the server's address from the line it prints when it is
+# ready. The pipe ends with the server, so one that fails is not waited for.
+await_line() {
+	local line
+	exec 3<"$work/out"
+	while read -r -t 120 line <&3; do
+		if [[ $line == "listening on "* ]]; then
+			address=${line#listening on }
+			break
+		fi
+	done
+	exec 3<&-
+}
+
+# start starts a server on its CPU, and sets server and address.
+start() {
+	local command port try
+	address=
+	rm -f "$work/out"
+	mkfifo "$work/out"
+	local serve=("$work/redoubt" serve --listen 127.0.0.1:0 --workers 1)
+	local ours=("${serve[@]}" --data "$work/set/data")
+	local loop=(--engine "$engine")
+	# Only our own loop knows how to wait otherwise.
+	[[ $engine == netloop ]] && loop+=(--wait block)
+	case $1 in
+	ours) command=("${ours[@]}" "${loop[@]}" --bodies ready) ;;
+	ours-busy) command=("${ours[@]}" --engine netloop --wait busy --bodies ready) ;;
+	ours-contest) command=("${serve[@]}" --data "$contest/data" "${loop[@]}" --bodies ready) ;;
+	ours-lean) command=("${ours[@]}" "${loop[@]}" --bodies lean) ;;
+	ours-fasthttp) command=("${ours[@]}" --engine fasthttp --bodies ready) ;;
+	c) command=("$work/limit") ;;
+	c-busy) command=("$work/limit" --busy) ;;
+	c-close) command=("$work/limit" --close) ;;
+	c-rude) command=("$work/limit" --close --rude) ;;
+	fasthttp | nethttp) command=("$work/$1") ;;
+	nginx) command=(nginx -p "$work/" -c "$work/nginx.conf") ;;
+	esac
+	if [[ $1 != nginx ]]; then
+		taskset -c "$server_cpu" "${command[@]}" >"$work/out" 2>"$work/server.err" &
+		server=$!
+		await_line
+	else
+		# It neither picks a port nor tells when it is ready. Below 32768 no
+		# connection of the gun has its port.
+		port=$((20000 + RANDOM % 10000))
+		sed "s|DIR|$work|; s|PORT|$port|" scripts/bench/peers/nginx.conf >"$work/nginx.conf"
+		taskset -c "$server_cpu" "${command[@]}" >"$work/nginx.out" 2>"$work/server.err" &
+		server=$!
+		for ((try = 0; try < 100; try++)); do
+			sleep 0.05
+			kill -0 "$server" 2>/dev/null || break
+			if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+				address=127.0.0.1:$port
+				break
+			fi
+		done
+	fi
+	if [[ -z $address ]]; then
+		cat "$work/server.err" >&2
+		fail "server $1 did not start: ${command[*]}"
+	fi
+}
+
+stop() {
+	local try
+	kill "$server" 2>/dev/null || true
+	for ((try = 0; try < 100; try++)); do
+		kill -0 "$server" 2>/dev/null || break
+		sleep 0.05
+	done
+	if kill -KILL "$server" 2>/dev/null; then
+		say "bench.sh: the server did not end within 5 s of SIGTERM, and was killed"
+	fi
+	wait "$server" 2>/dev/null || true
+	server=
+}
