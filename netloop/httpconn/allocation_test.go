@@ -109,6 +109,7 @@ func (a *asker) ask(c *Client) {
 	}
 }
 func (a *asker) OnConnect(c *Client)                      { a.ask(c) }
+func (a *asker) OnBegin(*Client)                          {}
 func (a *asker) OnInterim(*Client, *http1.Response)       {}
 func (a *asker) OnResponse(*Client, *http1.Response)      {}
 func (a *asker) OnBody(*Client, []byte)                   {}

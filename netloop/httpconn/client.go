@@ -13,12 +13,15 @@ import (
 )
 
 // ClientHandler hears what a server answers. The answers come in the order of
-// the requests; of each: OnInterim for each of 1xx, OnResponse, OnBody for
-// each piece, OnDone.
+// the requests; of each: OnBegin, OnInterim for each of 1xx, OnResponse, OnBody
+// for each piece, OnDone.
 type ClientHandler interface {
 	// OnConnect says that the connection stands. What was sent before goes out
 	// now.
 	OnConnect(c *Client)
+	// OnBegin says that the first byte of an answer has come. It comes once for
+	// each, before OnInterim and OnResponse, and does not wait for a whole head.
+	OnBegin(c *Client)
 	// OnInterim brings the head of an answer of 1xx; the final one follows.
 	// Views are valid until it returns, here and in OnResponse.
 	OnInterim(c *Client, r *http1.Response)
@@ -28,13 +31,16 @@ type ClientHandler interface {
 	OnBody(c *Client, piece []byte)
 	// OnDone says that the answer is whole. Its trailers are valid until OnDone
 	// returns. reusable tells whether the connection can take another request;
-	// if not, it is being closed. (A client that has asked for that closes it
-	// itself: not every server does.)
+	// if not, it ends by itself, and nothing but OnClose comes any more: at
+	// once, or where the server has said that it will close, when it does, or
+	// after 100 ms. Who calls Close there closes first, and has TIME_WAIT. (A
+	// client that has asked for the end must: not every server does.)
 	OnDone(c *Client, trailers *http1.Body, reusable bool)
 	// OnDrain says that the server has taken all that was sent.
 	OnDrain(c *Client)
 	// OnClose comes last. The reason is nil where the connection ended in order
-	// with no answer outstanding. The client must not be used any more.
+	// with no answer outstanding. The client must not be used any more, but for
+	// being dialled anew, from within OnClose on.
 	OnClose(c *Client, reason error)
 }
 
@@ -57,27 +63,37 @@ var (
 	ErrUnasked   = errors.New("the server sent what nobody had asked for")
 )
 
-// Client is the client's side of a connection. It implements
-// netloop.Handler.
+// Client is the client's side of a connection. The zero value is one that has
+// not been dialled. It implements netloop.Handler.
 type Client struct {
 	conn    *netloop.Conn
 	handler ClientHandler
 	options ClientOptions
 
-	asked     []Ask // requests whose answers have not ended, oldest first, from first on
-	first     int
+	asked []Ask // requests whose answers have not ended, oldest first, from first on
+	first int
+	clientState
+
+	response http1.Response
+	body     http1.Body
+}
+
+// clientState is what begins anew with each connection.
+type clientState struct {
+	open      bool // dialled, and OnClose has not come
 	connected bool
 	sending   bool // the youngest request has not been sent whole
 	last      bool // the connection ends with the answer under way, or has ended with the one before
+	surplus   bool // ... because bytes that nobody asked for came behind it
+	parting   bool // ... and the server, which has said that it will close, may do so first
 	begun     bool // a byte of the oldest's answer has come
 	tunnel    bool // ... which makes the connection another protocol's
 	unsent    bool // the youngest request came too late to be sent
 	inBody    bool // of the oldest's answer
 	handed    bool
+	read      int   // bytes of the oldest's answer that were used
+	partial   int   // ... and of those behind them that do not suffice to go on
 	reason    error // why the connection was given up
-
-	response http1.Response
-	body     http1.Body
 }
 
 // Ask is what has to be known of a request to read its answer.
@@ -104,12 +120,26 @@ func AskOf(method []byte) Ask {
 
 var askMethods = [...][]byte{Plain: []byte("GET"), Head: []byte("HEAD"), Connect: []byte("CONNECT"), Switch: []byte("GET")}
 
-// Dial connects to a server. Requests may be sent at once; they go out when
-// the connection stands.
+// Dial connects a new client to a server.
 func Dial(l *netloop.Loop, addr netip.AddrPort, o ClientOptions, h ClientHandler) *Client {
-	c := &Client{handler: h, options: o}
-	c.conn = l.Dial(addr, c, o.DialTimeout)
+	c := new(Client)
+	c.Dial(l, addr, o, h)
 	return c
+}
+
+// Dial connects to a server. Requests may be sent at once; they go out when
+// the connection stands. A client may be dialled again, also on another loop,
+// when its OnClose has come, and keeps its memory. One that has handed its
+// connection over may not.
+func (c *Client) Dial(l *netloop.Loop, addr netip.AddrPort, o ClientOptions, h ClientHandler) {
+	if c.open {
+		panic(fmt.Sprintf("httpconn: a client is dialled that is still open (%d requests outstanding)", c.Outstanding()))
+	}
+	c.handler, c.options = h, o
+	c.asked, c.first = c.asked[:0], 0
+	c.clientState = clientState{open: true}
+	c.response.Reset()
+	c.conn = l.Dial(addr, c, o.DialTimeout)
 }
 
 // Conn is the client's connection, for its addresses and how much output is
@@ -161,6 +191,18 @@ func (c *Client) Usable() bool { return !c.last && c.reason == nil && !c.handed 
 // none has, a request without a body may be repeated elsewhere.
 func (c *Client) Begun() bool { return c.begun }
 
+// Received is how many bytes of the answer under way have come, as they were
+// sent: its head, and those of 1xx before it, its body with what frames it, its
+// trailers. In a handler's method what the handler has heard of counts: nothing
+// in OnBegin, all in OnDone. Of a head or trailers that are not whole, or no
+// good, all that has come counts, also in OnClose.
+func (c *Client) Received() int { return c.read + c.partial }
+
+// Surplus tells, in OnDone, that bytes have come behind the answer although no
+// other is outstanding. The connection is not used any more then, and OnClose
+// says ErrUnasked, as it does if they come later.
+func (c *Client) Surplus() bool { return c.surplus }
+
 // More sends a piece of a request's body, framed by the caller.
 func (c *Client) More(piece [][]byte) {
 	if !c.unsent {
@@ -189,20 +231,24 @@ func (c *Client) ResumeBody() {
 	c.setDeadline()
 }
 
-// Close closes the connection; answers outstanding are given up.
+// Close closes the connection; answers outstanding are given up. It may come
+// late: one that has ended stays as it is.
 func (c *Client) Close() {
+	if !c.open {
+		return
+	}
 	c.last = true
-	if c.Outstanding() == 0 {
-		c.conn.Close()
-	} else if c.reason == nil {
+	if c.Outstanding() > 0 && c.reason == nil {
 		c.giveUp(netloop.ErrAborted)
+	} else {
+		c.conn.Close()
 	}
 }
 
 func (c *Client) setDeadline() {
 	d := c.options.IdleTimeout
 	switch {
-	case !c.connected: // DialTimeout still counts
+	case !c.connected, c.parting: // DialTimeout, or partingTime, counts
 		return
 	case c.conn.Paused(): // the server is not to blame
 		d = 0

@@ -42,6 +42,8 @@ func (v *visitor) ask(c *httpconn.Client) {
 
 func (v *visitor) OnConnect(c *httpconn.Client) { v.ask(c) }
 
+func (v *visitor) OnBegin(*httpconn.Client) {}
+
 func (v *visitor) OnInterim(*httpconn.Client, *http1.Response) {}
 
 func (v *visitor) OnResponse(c *httpconn.Client, r *http1.Response) {

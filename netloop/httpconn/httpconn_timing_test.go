@@ -71,6 +71,63 @@ func BenchmarkRoundTrip(b *testing.B) {
 	}
 }
 
+// BenchmarkClient is a Client and a Session on the two ends of a connection,
+// both on one loop: what a request costs them together, the system included,
+// with one request at a time, with 16 pipelined.
+func BenchmarkClient(b *testing.B) {
+	body := []byte(strings.Repeat("x", 128))
+	for _, pipelined := range []int{1, 16} {
+		b.Run(fmt.Sprintf("pipelined-%d", pipelined), func(b *testing.B) {
+			r := newRig(b, netloop.Options{}, ServerOptions{NoDate: true},
+				handle(&funcs{request: func(s *Session, _ *http1.Request) { s.Reply(200, "", body) }}))
+			a := &asker{request: bytesOf(get("/users/12345")), ended: make(chan struct{}, pipelined)}
+			c := r.client(r.addr, ClientOptions{HeadTimeout: patience, IdleTimeout: patience}, a)
+			<-a.ended
+			b.ReportAllocs()
+			b.ResetTimer()
+			r.loop.Post(func() {
+				a.left = max(b.N, pipelined)
+				for range pipelined {
+					a.ask(c)
+				}
+			})
+			for range pipelined {
+				<-a.ended
+			}
+			b.StopTimer()
+			r.do(c.Close)
+		})
+	}
+}
+
+// BenchmarkClientReads is a Client's own share of an answer, without the
+// system: 130 ns, 30 of them the channel's, as the least of 40 runs.
+func BenchmarkClientReads(b *testing.B) {
+	r := newRig(b, netloop.Options{}, ServerOptions{}, handle(&funcs{request: hello}))
+	o := newOrigin(b)
+	a := &asker{ended: make(chan struct{}, 1)}
+	c := r.client(o.addr(), ClientOptions{HeadTimeout: patience, IdleTimeout: patience}, a)
+	p := o.accept()
+	<-a.ended
+	answer := []byte(ok(false, strings.Repeat("x", 128)))
+	r.do(func() {
+		b.ReportAllocs()
+		b.ResetTimer()
+		for range b.N {
+			c.asked = append(c.asked[:0], Plain)
+			c.first, a.left = 0, 0
+			if n := c.OnData(c.conn, answer); n != len(answer) {
+				b.Errorf("%d of %d bytes", n, len(answer))
+				return
+			}
+			<-a.ended
+		}
+		b.StopTimer()
+		c.Close()
+	})
+	p.Close()
+}
+
 func listen(b *testing.B) net.Listener {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

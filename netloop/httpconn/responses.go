@@ -3,6 +3,8 @@
 package httpconn
 
 import (
+	"time"
+
 	"redoubt/netloop"
 	"redoubt/netloop/http1"
 )
@@ -16,32 +18,39 @@ func (c *Client) OnOpen(*netloop.Conn) {
 
 // OnData reads answers.
 func (c *Client) OnData(conn *netloop.Conn, in []byte) (used int) {
-	for used < len(in) && c.reason == nil && !c.handed && !conn.Paused() {
-		var n int
+	for used < len(in) && c.reason == nil && !c.handed {
 		switch {
 		case c.inBody:
-			n = c.readBody(in[used:])
-		case c.last: // it is being closed
+		case c.last && (c.Outstanding() > 0 || !c.parting): // what follows is no answer
 			return len(in)
 		case c.Outstanding() == 0:
 			c.giveUp(ErrUnasked)
 			return len(in)
-		default:
+		case !c.begun:
+			c.begun = true
+			c.handler.OnBegin(c)
+			continue
+		}
+		if conn.Paused() {
+			break
+		}
+		var n int
+		if c.inBody {
+			n = c.readBody(in[used:])
+		} else {
 			n = c.readHead(in[used:])
 		}
-		used += n
 		if n == 0 {
 			break
 		}
-	}
-	if used < len(in) && c.Outstanding() > 0 { // the beginning of a head
-		c.begun = true
+		used += n
 	}
 	return used
 }
 
 func (c *Client) readHead(in []byte) (used int) {
 	n, fault := c.response.Parse(in)
+	c.count(n, len(in))
 	if fault != 0 {
 		c.giveUp(fault)
 		return len(in)
@@ -57,14 +66,13 @@ func (c *Client) readHead(in []byte) (used int) {
 		c.giveUp(ErrUnasked)
 		return len(in)
 	case status < 200 && status != 101:
-		c.begun = true
 		c.handler.OnInterim(c, &c.response)
 		c.response.Reset()
 		return n
 	}
 	framing, size := c.response.Framing(askMethods[ask])
 	c.body.Reset(framing, size)
-	c.inBody, c.begun = true, true
+	c.inBody = true
 	c.last = !c.response.KeepAlive() || framing == http1.UntilClose || c.tunnel // it is HTTP's no more
 	c.setDeadline()
 	c.handler.OnResponse(c, &c.response)
@@ -77,6 +85,7 @@ func (c *Client) readHead(in []byte) (used int) {
 func (c *Client) readBody(in []byte) (used int) {
 	for {
 		data, n, done, fault := c.body.Next(in[used:])
+		c.count(n, len(in)-used)
 		used += n
 		if fault != 0 {
 			c.giveUp(fault)
@@ -98,17 +107,34 @@ func (c *Client) readBody(in []byte) (used int) {
 	}
 }
 
+// count notes that n more bytes of the answer were used, of those that are
+// there. If those do not suffice for any, they are the answer's all the same.
+func (c *Client) count(n, there int) {
+	c.read += n
+	if c.partial = 0; n == 0 {
+		c.partial = there
+	}
+}
+
+// partingTime is how long a server that has said that it will close may take
+// to do so. Whoever closes first keeps the pair of ports in TIME_WAIT for a
+// minute, and a client that makes many connections to one server has no more
+// than 28,000.
+const partingTime = 100 * time.Millisecond
+
 // endAnswer ends the oldest answer. more tells that something has arrived
 // behind it.
 func (c *Client) endAnswer(more bool) {
-	c.inBody, c.begun = false, false
+	serverCloses := !c.response.KeepAlive() && !c.tunnel
+	c.inBody, c.begun, c.partial = false, false, 0
 	c.first++
 	c.response.Reset()
+	draining := c.conn.Loop().Draining()
+	c.surplus = more && c.Outstanding() == 0 && !c.tunnel
 	switch {
-	case c.last, c.Outstanding() > 0:
-	case more: // or it would pass for the answer to the next request
+	case c.surplus: // it would pass for the answer to the next request
 		c.last, c.reason = true, ErrUnasked
-	case c.conn.Loop().Draining():
+	case draining && c.Outstanding() == 0:
 		c.last = true
 	}
 	c.conn.ResumeRead()
@@ -116,12 +142,16 @@ func (c *Client) endAnswer(more bool) {
 	case c.sending && c.Outstanding() == 0: // the server has not waited for the end
 		c.last = true
 		c.conn.Abort()
+	case serverCloses && !c.surplus && !draining:
+		c.parting = true
+		c.conn.SetDeadline(partingTime)
 	case c.last:
 		c.conn.Close()
 	default:
 		c.setDeadline()
 	}
 	c.handler.OnDone(c, &c.body, !c.last)
+	c.read = 0
 }
 
 // OnEnd ends an answer that goes on until the connection ends, or the
@@ -130,6 +160,9 @@ func (c *Client) OnEnd(conn *netloop.Conn) {
 	switch {
 	case c.inBody && c.body.EOF():
 		c.endAnswer(false)
+		conn.Close()
+	case c.parting:
+		conn.Close()
 	case c.Outstanding() > 0 && !c.begun:
 		c.giveUp(ErrNoAnswer)
 	case c.Outstanding() > 0:
@@ -141,11 +174,15 @@ func (c *Client) OnEnd(conn *netloop.Conn) {
 }
 
 // OnDrain is netloop's.
-func (c *Client) OnDrain(*netloop.Conn) { c.handler.OnDrain(c) }
+func (c *Client) OnDrain(*netloop.Conn) {
+	if !c.parting {
+		c.handler.OnDrain(c)
+	}
+}
 
 // OnTimeout gives up a server that is too slow.
 func (c *Client) OnTimeout(conn *netloop.Conn) {
-	if c.Outstanding() > 0 {
+	if c.Outstanding() > 0 && !c.parting {
 		c.giveUp(ErrTimeout)
 		return
 	}
@@ -156,7 +193,7 @@ func (c *Client) OnTimeout(conn *netloop.Conn) {
 // OnShutdown closes an idle connection; one with answers outstanding ends when
 // its user closes it.
 func (c *Client) OnShutdown(conn *netloop.Conn) {
-	if c.Outstanding() == 0 {
+	if c.Outstanding() == 0 || c.parting {
 		c.last = true
 		conn.Close()
 	}
@@ -172,8 +209,11 @@ func (c *Client) OnClose(_ *netloop.Conn, reason error) {
 	case c.Outstanding() == 0 && c.last: // however it went after the last answer
 		reason = nil
 	}
+	c.open = false
 	c.handler.OnClose(c, reason)
-	c.conn = nil // it will be another's
+	if !c.open { // not dialled anew
+		c.conn = nil // it will be another's
+	}
 }
 
 func (c *Client) giveUp(why error) {
