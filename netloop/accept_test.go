@@ -5,6 +5,7 @@ package netloop
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,16 @@ func rawSocket(t testing.TB) int {
 		t.Fatal(err)
 	}
 	return fd
+}
+
+// nameOf is where a socket is bound.
+func nameOf(t testing.TB, fd int) netip.AddrPort {
+	t.Helper()
+	a, errno := localAddr(int32(fd))
+	if errno != 0 {
+		t.Fatal(errno)
+	}
+	return a.addrPort()
 }
 
 func rawAddr(r *rig) unix.Sockaddr {

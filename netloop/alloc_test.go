@@ -5,6 +5,7 @@ package netloop
 import (
 	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,16 +34,21 @@ func rawEcho(t testing.TB, fd int, b []byte) {
 
 // allocations is how many each call of f makes in the whole process.
 func allocations(f func()) float64 {
+	return allocationsOf(func(rounds int) {
+		for range rounds {
+			f()
+		}
+	})
+}
+
+// allocationsOf is how many each round makes.
+func allocationsOf(f func(rounds int)) float64 {
 	const rounds = 2000
-	for range rounds / 4 { // warm
-		f()
-	}
+	f(rounds / 4) // warm
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	for range rounds {
-		f()
-	}
+	f(rounds)
 	runtime.ReadMemStats(&after)
 	return float64(after.Mallocs-before.Mallocs) / rounds
 }
@@ -103,6 +109,48 @@ func TestAllocations(t *testing.T) {
 			unix.Close(fd)
 		}); n > noise {
 			t.Errorf("%v allocations for a connection", n)
+		}
+	})
+}
+
+// Nor does dialling make any, whether the connection comes to stand or not.
+func TestDialAllocations(t *testing.T) {
+	const noise = 0.5
+	bothWaits(t, func(t *testing.T, w Wait) {
+		r := start(t, Options{Wait: w}, all(echo()))
+		if len(r.Memory().Leaks()) > 0 {
+			t.Skip("built with slabdebug, which notes all that is taken")
+		}
+		l := r.loops[0]
+		there := true
+		to := r.listeners[0].Addr()
+		left := 0
+		done := make(chan bool)
+		message := []byte("x")
+		h := &funcs{
+			open: func(c *Conn) { c.Write(message) },
+			data: func(c *Conn, in []byte) int { c.Close(); return len(in) },
+		}
+		h.close = func(c *Conn, reason error) {
+			if there != (reason == nil) {
+				t.Errorf("dialling %v: %v", to, reason)
+			}
+			if left--; left < 0 {
+				done <- true
+				return
+			}
+			l.Dial(to, h, time.Second)
+		}
+		dial := func(rounds int) {
+			l.Post(func() { left = rounds; l.Dial(to, h, time.Second) })
+			<-done
+		}
+		if n := allocationsOf(dial); n > noise {
+			t.Errorf("%v allocations for a connection", n)
+		}
+		there, to = false, closedPort(t)
+		if n := allocationsOf(dial); n > noise {
+			t.Errorf("%v allocations for one that is refused", n)
 		}
 	})
 }

@@ -66,6 +66,9 @@ type Conn struct {
 	again    bool // ... in the next iteration
 	filled   bool // the last read took all there was room for
 
+	serving   bool // its turn is under way
+	corked    bool // what is written is kept until the turn's end
+	owed      bool // output waits for the peer, or the connection to stand, and OnDrain is to be called in the end
 	writable  bool // nothing was refused since the last event
 	drained   bool // OnDrain is due
 	shut      bool // our end is shut, or will be when nothing is pending
@@ -120,20 +123,20 @@ func (c *Conn) SetHandler(h Handler) {
 
 // RemoteAddr asks the system for the peer's address.
 func (c *Conn) RemoteAddr() netip.AddrPort {
-	sa, err := unix.Getpeername(int(c.fd))
-	if err != nil {
+	a, errno := remoteAddr(c.fd)
+	if errno != 0 {
 		return netip.AddrPort{}
 	}
-	return addrPort(sa)
+	return a.addrPort()
 }
 
 // LocalAddr asks the system for the connection's own address.
 func (c *Conn) LocalAddr() netip.AddrPort {
-	sa, err := unix.Getsockname(int(c.fd))
-	if err != nil {
+	a, errno := localAddr(c.fd)
+	if errno != 0 {
 		return netip.AddrPort{}
 	}
-	return addrPort(sa)
+	return a.addrPort()
 }
 
 // PauseRead stops reading: what the peer sends stays with the system, and in
@@ -208,7 +211,7 @@ func (c *Conn) Abort() { c.fail(ErrAborted) }
 // before is still read: a server may have answered, and closed, while it was
 // being sent to.
 func (c *Conn) breakOutput(why unix.Errno) {
-	c.broken, c.writeTime = why, 0
+	c.broken, c.writeTime, c.owed = why, 0, false
 	c.out.drop(c.loop.memory)
 	c.readable, c.hungUp = true, true
 	c.loop.enqueue(c)
@@ -237,21 +240,10 @@ func (c *Conn) happened(events uint32) {
 	// may be the answer to what cannot be sent any more. Unless the input has
 	// been read to its end.
 	if events&unix.EPOLLERR != 0 && c.ended {
-		if errno := c.socketError(); errno != nil {
+		if errno := socketError(c.fd); errno != 0 {
 			c.fail(errno)
 		}
 	}
-}
-
-func (c *Conn) socketError() error {
-	code, err := unix.GetsockoptInt(int(c.fd), unix.SOL_SOCKET, unix.SO_ERROR)
-	if err != nil {
-		return err
-	}
-	if code != 0 {
-		return unix.Errno(code)
-	}
-	return nil
 }
 
 // service does for a connection all that there is to do now: it sends what is
@@ -268,14 +260,21 @@ func (c *Conn) service() {
 		}
 		c.linger()
 		return
-	case c.connecting && (c.failed != nil || c.closing || !c.connect()):
-		c.settle()
-		return
 	}
+	c.serving = true
+	if !c.connecting || c.failed == nil && !c.closing && c.connect() {
+		c.work()
+	}
+	c.serving = false
+	c.uncork()
+	c.settle()
+}
+
+func (c *Conn) work() {
 	if c.again {
 		c.again, c.offer = false, true
 	}
-	if c.failed == nil && c.writable && c.out.bytes > 0 {
+	if c.failed == nil && c.writable && !c.corked && c.out.bytes > 0 {
 		c.flush()
 	}
 	if c.failed == nil && c.drained && !c.closing {
@@ -286,5 +285,4 @@ func (c *Conn) service() {
 	if c.loop.telling {
 		c.tellShutdown()
 	}
-	c.settle()
 }

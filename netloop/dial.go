@@ -3,7 +3,6 @@
 package netloop
 
 import (
-	"net"
 	"net/netip"
 	"time"
 
@@ -14,27 +13,10 @@ import (
 // or OnClose with the reason why it has not, after d at the latest (0: as
 // long as the system tries). What is written before goes out then.
 func (l *Loop) Dial(addr netip.AddrPort, h Handler, d time.Duration) *Conn {
-	to, family := sockaddr(net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())))
-	fd, err := -1, l.ending // who dials again in OnClose must not begin anew at the very end
-	if err == nil {
-		fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-	}
-	c := l.newConn(int32(fd))
+	c := l.newConn(-1)
 	c.handler, c.connecting = h, true
 	c.readable, c.writable = false, false
-	if err == nil {
-		err = setOption(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-	}
-	if err == nil {
-		err = setOption(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent)
-	}
-	if err == nil {
-		// An interrupted connect goes on, like one in progress.
-		if err = unix.Connect(fd, to); err == unix.EINPROGRESS || err == unix.EINTR {
-			err = nil
-		}
-	}
-	if err != nil {
+	if err := c.dial(addr); err != nil {
 		c.fail(err)
 		return c
 	}
@@ -46,23 +28,47 @@ func (l *Loop) Dial(addr netip.AddrPort, h Handler, d time.Duration) *Conn {
 	return c
 }
 
+// dial makes the socket and begins to connect it.
+func (c *Conn) dial(addr netip.AddrPort) error {
+	if c.loop.ending != nil { // who dials again in OnClose must not begin anew at the very end
+		return c.loop.ending
+	}
+	to := makeSockaddr(addr)
+	fd, errno := makeSocket(to.family())
+	if errno != 0 {
+		return errno
+	}
+	c.fd = fd
+	if err := setOption(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
+		return err
+	}
+	if err := setOption(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent); err != nil {
+		return err
+	}
+	if errno := connectSocket(fd, &to); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
 // connect finds out what has become of dialling. It is true once the
 // connection stands.
 func (c *Conn) connect() bool {
 	if !c.writable {
 		return false
 	}
-	if err := c.socketError(); err != nil {
-		c.fail(err)
+	if errno := socketError(c.fd); errno != 0 {
+		c.fail(errno)
 		return false
 	}
-	if _, err := unix.Getpeername(int(c.fd)); err != nil { // ENOTCONN: still under way
+	peer, errno := remoteAddr(c.fd)
+	if errno != 0 { // ENOTCONN: still under way
 		c.writable = false
 		return false
 	}
 	// Who dials a port of its own machine where nobody listens may get that
 	// very port for its own end, and be connected to itself.
-	if self := c.LocalAddr(); self == c.RemoteAddr() {
+	if self, errno := localAddr(c.fd); errno == 0 && self == peer {
 		c.fail(unix.ECONNREFUSED)
 		return false
 	}

@@ -74,11 +74,7 @@ func closedPort(t *testing.T) netip.AddrPort {
 	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		t.Fatal(err)
 	}
-	sa, err := unix.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return addrPort(sa)
+	return nameOf(t, fd)
 }
 
 // Where dialling fails OnClose comes alone, and never from inside Dial.
@@ -157,7 +153,7 @@ func deaf(t *testing.T) netip.AddrPort {
 		_ = unix.SetNonblock(c, true)
 		_ = unix.Connect(c, sa)
 	}
-	return addrPort(sa)
+	return nameOf(t, fd)
 }
 
 // The time to dial counts whatever else is set meanwhile, and nothing that is
@@ -201,10 +197,9 @@ func TestDialSlowReader(t *testing.T) {
 	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), unix.Listen(fd, 5)); err != nil {
 		t.Fatal(err)
 	}
-	sa, _ := unix.Getsockname(fd)
 	r := start(t, Options{WriteTimeout: time.Minute}, all(echo()))
 	d := newDialled()
-	r.dialFrom(addrPort(sa), d, 0, func(c *Conn) { c.Write(make([]byte, 16<<20)) })
+	r.dialFrom(nameOf(t, fd), d, 0, func(c *Conn) { c.Write(make([]byte, 16<<20)) })
 	wait(t, "OnOpen", d.seen)
 	r.turns(3)
 	r.jump(61 * time.Second)

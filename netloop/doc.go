@@ -10,7 +10,13 @@
 // block of the slab until more arrives, so that an idle connection holds no
 // buffer. Output goes out at once; only what the system does not take is
 // copied, so that a caller's memory is free again when Write or Writev
-// returns.
+// returns. Who writes in small pieces corks the connection first: they are
+// gathered until its turn ends.
+//
+// Time comes in two kinds. Timers, and deadlines, which are timers, are made for
+// connections: there may be any number, they cost nothing to put off, and go off
+// a millisecond or two late. The alarm is made for load that has to leave at its
+// instant: a loop has one, and meets it to the microsecond.
 //
 // No handler is ever called from inside a method of a Conn or a Loop: what a
 // call has to say, it says after the running handler has returned.

@@ -47,6 +47,7 @@ func (c *Conn) end(reason error) {
 	if !c.lingering {
 		h.OnClose(c, reason)
 	}
+	c.loop.open.Add(-1) // last: a handler that dials anew leaves no moment that is quiet
 }
 
 func (c *Conn) releaseBuffers() {

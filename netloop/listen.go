@@ -45,7 +45,7 @@ func (g *Group) Listen(addr string, accept func(*Conn) Handler) (*Listener, erro
 		return nil, err
 	}
 	ls := &Listener{accept: accept}
-	if err := ls.open(resolved, len(g.loops)); err != nil {
+	if err := ls.open(resolved.AddrPort(), len(g.loops)); err != nil {
 		ls.closeSockets()
 		return nil, fmt.Errorf("tcp %s: %w", addr, err)
 	}
@@ -65,19 +65,18 @@ func (g *Group) Listen(addr string, accept func(*Conn) Handler) (*Listener, erro
 // Addr is where the listener listens.
 func (ls *Listener) Addr() netip.AddrPort { return ls.addr }
 
-func (ls *Listener) open(addr *net.TCPAddr, sockets int) error {
-	to, family := sockaddr(addr)
+func (ls *Listener) open(addr netip.AddrPort, sockets int) error {
+	to := makeSockaddr(addr)
 	for i := range sockets {
-		fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-		if err == unix.EAFNOSUPPORT && len(addr.IP) == 0 && family == unix.AF_INET6 { // a machine without IPv6
-			addr = &net.TCPAddr{IP: net.IPv4zero, Port: addr.Port}
-			return ls.open(addr, sockets)
+		fd, errno := makeSocket(to.family())
+		if errno == unix.EAFNOSUPPORT && !addr.Addr().IsValid() { // a machine without IPv6
+			return ls.open(netip.AddrPortFrom(netip.IPv4Unspecified(), addr.Port()), sockets)
 		}
-		if err != nil {
-			return os.NewSyscallError("socket", err)
+		if errno != 0 {
+			return os.NewSyscallError("socket", errno)
 		}
-		ls.sockets = append(ls.sockets, int32(fd))
-		if err := prepare(fd, family, len(addr.IP) == 0 || addr.IP.IsUnspecified()); err != nil {
+		ls.sockets = append(ls.sockets, fd)
+		if err := prepare(fd, to.family(), !addr.Addr().IsValid() || addr.Addr().IsUnspecified()); err != nil {
 			return err
 		}
 		// The first socket is bound without SO_REUSEPORT: where another process
@@ -88,17 +87,17 @@ func (ls *Listener) open(addr *net.TCPAddr, sockets int) error {
 				return err
 			}
 		}
-		if err := unix.Bind(fd, to); err != nil {
-			return os.NewSyscallError("bind", err)
+		if errno := bindSocket(fd, &to); errno != 0 {
+			return os.NewSyscallError("bind", errno)
 		}
 		if i == 0 {
 			if err := setOption(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, boolInt(sockets > 1)); err != nil {
 				return err
 			}
-			if to, err = unix.Getsockname(fd); err != nil {
-				return os.NewSyscallError("getsockname", err)
+			if to, errno = localAddr(fd); errno != 0 {
+				return os.NewSyscallError("getsockname", errno)
 			}
-			ls.addr = addrPort(to)
+			ls.addr = to.addrPort()
 		}
 	}
 	for _, fd := range ls.sockets { // all or none
@@ -118,7 +117,7 @@ const (
 )
 
 // prepare sets what accepted sockets inherit.
-func prepare(fd, family int, bothFamilies bool) error {
+func prepare(fd int32, family int, bothFamilies bool) error {
 	err := errors.Join(
 		setOption(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1),
 		setOption(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
@@ -128,10 +127,6 @@ func prepare(fd, family int, bothFamilies bool) error {
 		err = errors.Join(err, setOption(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, boolInt(!bothFamilies)))
 	}
 	return err
-}
-
-func setOption(fd, level, name, value int) error {
-	return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, level, name, value))
 }
 
 func boolInt(b bool) int {

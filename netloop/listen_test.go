@@ -52,8 +52,7 @@ func TestListenErrors(t *testing.T) {
 	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), unix.Listen(fd, 1)); err != nil {
 		t.Fatal(err)
 	}
-	sa, _ := unix.Getsockname(fd)
-	if _, _, err := listen(2, addrPort(sa).String()); !errors.Is(err, unix.EADDRINUSE) {
+	if _, _, err := listen(2, nameOf(t, fd).String()); !errors.Is(err, unix.EADDRINUSE) {
 		t.Errorf("a port shared with others: %v", err)
 	}
 	unix.Close(fd)

@@ -3,8 +3,6 @@
 package netloop
 
 import (
-	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +24,7 @@ type Loop struct {
 	newUnix int64 // when unix has to be read anew
 
 	wheel   wheel
+	alarm   alarm
 	memory  *slab.Cache
 	objects *slab.Objects[Conn]
 	scratch []byte // every read begins here, unless its connection has kept input
@@ -44,6 +43,8 @@ type Loop struct {
 	acceptTimer Timer
 
 	asleep  atomic.Bool
+	exact   bool         // the thread's sleeps are as exact as the system can
+	coarse  bool         // the system has no sleeps of less than a millisecond
 	waiting atomic.Int32 // functions in posted
 	mu      sync.Mutex
 	posted  []func()
@@ -114,7 +115,7 @@ func (l *Loop) Group() *Group { return l.group }
 func (l *Loop) Index() int { return l.index }
 
 // Now is the time since the group's begin, as it was when the iteration
-// began.
+// began, or the alarm rang in it.
 func (l *Loop) Now() time.Duration { return time.Duration(l.now) }
 
 // Unix is the wall clock in seconds, as it was when the iteration began.
@@ -188,8 +189,10 @@ func (l *Loop) run() {
 		l.readClock()
 		l.wheel.skip(l.now)
 		l.spent = 0
+		l.lookAtAlarm()
 		for i := range events[:n] {
 			l.dispatch(&events[i])
+			l.lookAtAlarm()
 		}
 		l.wheel.advance(l.now)
 		l.serviceReady()
@@ -202,58 +205,6 @@ func (l *Loop) run() {
 		l.memory.Collect()
 	}
 	l.cutAll()
-}
-
-// gosched is how many polls without an event let other goroutines have the
-// thread once. A garbage collector that has to stop a busy loop then waits 30
-// µs rather than 200.
-const gosched = 64
-
-// wait returns the events that are there, and sleeps where there are none and
-// nothing else is to be done.
-func (l *Loop) wait(events []epollEvent) int {
-	for empty := 1; ; empty++ {
-		n, errno := pollEvents(l.ep, events)
-		if n > 0 {
-			return n
-		}
-		if errno != 0 && errno != unix.EINTR {
-			l.group.fail(fmt.Errorf("netloop: epoll_pwait: %w", errno))
-			return 0
-		}
-		if l.ready != nil || l.waiting.Load() != 0 {
-			return 0
-		}
-		if l.group.options.Wait == Block {
-			return l.sleep(events)
-		}
-		if empty%gosched == 0 {
-			runtime.Gosched()
-		}
-		l.readClock()
-		if l.wheel.wait(l.now) == 0 {
-			return 0
-		}
-	}
-}
-
-func (l *Loop) sleep(events []epollEvent) int {
-	milliseconds := -1
-	l.readClock()
-	if d := l.wheel.wait(l.now); d >= 0 {
-		milliseconds = int((d + time.Millisecond - 1) / time.Millisecond)
-	}
-	l.asleep.Store(true)
-	if l.waiting.Load() != 0 {
-		l.asleep.Store(false)
-		return 0
-	}
-	n, errno := blockForEvents(l.ep, events, milliseconds)
-	l.asleep.Store(false)
-	if errno != 0 && errno != unix.EINTR {
-		l.group.fail(fmt.Errorf("netloop: epoll_pwait: %w", errno))
-	}
-	return n
 }
 
 // dispatch takes an event to whom it is for. Its tag holds a slot and the
@@ -288,5 +239,6 @@ func (l *Loop) runPosted() {
 	for i, f := range l.running {
 		l.running[i] = nil
 		f()
+		l.lookAtAlarm()
 	}
 }

@@ -4,6 +4,7 @@ package netloop
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"testing"
 
@@ -127,6 +128,52 @@ func BenchmarkBulk(b *testing.B) {
 				b.Fatal(n, err)
 			}
 			got += n
+		}
+	}
+}
+
+// BenchmarkPieces is what an answer costs that is written in so many pieces:
+// each sent, kept until the turn ends, or given together.
+func BenchmarkPieces(b *testing.B) {
+	const size = 100
+	piece := make([]byte, size)
+	for _, n := range []int{1, 3, 10} {
+		segments := make([][]byte, n)
+		for i := range segments {
+			segments[i] = piece
+		}
+		write := func(c *Conn) {
+			for range n {
+				c.Write(piece)
+			}
+		}
+		for _, how := range []struct {
+			name  string
+			write func(c *Conn)
+		}{
+			{"write", write},
+			{"cork", func(c *Conn) { c.Cork(); write(c) }},
+			{"writev", func(c *Conn) { c.Writev(segments) }},
+		} {
+			b.Run(fmt.Sprintf("%d/%s", n, how.name), func(b *testing.B) {
+				_, to := benchServer(b, Options{Wait: Busy}, &funcs{data: func(c *Conn, in []byte) int { how.write(c); return len(in) }})
+				fd := rawConnect(b, to)
+				defer unix.Close(fd)
+				buf := make([]byte, n*size)
+				b.ReportAllocs()
+				for range b.N {
+					if _, err := unix.Write(fd, buf[:1]); err != nil {
+						b.Fatal(err)
+					}
+					for got := 0; got < len(buf); {
+						k, err := unix.Read(fd, buf)
+						if k <= 0 || err != nil {
+							b.Fatal(k, err)
+						}
+						got += k
+					}
+				}
+			})
 		}
 	}
 }

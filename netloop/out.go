@@ -80,7 +80,14 @@ func (p *pending) drop(memory *slab.Cache) {
 }
 
 // Pending is how many bytes of output wait for the peer to take what it has.
-func (c *Conn) Pending() int { return c.out.bytes }
+// If there are any, OnDrain will be called. What only waits for the end of the
+// turn (see Cork) is not counted.
+func (c *Conn) Pending() int {
+	if !c.owed {
+		return 0
+	}
+	return c.out.bytes
+}
 
 // Spend counts n bytes of work that was neither reading nor sending, such as
 // an answer that was made and not sent, towards what the loop does before it
@@ -97,7 +104,7 @@ func (c *Conn) Write(b []byte) {
 	if !c.sending() || len(b) == 0 {
 		return
 	}
-	if c.out.bytes == 0 && c.writable && !c.connecting {
+	if c.direct(len(b)) {
 		for len(b) > 0 {
 			n, errno := sendSocket(c.fd, b)
 			if !c.took(n, errno) {
@@ -140,7 +147,11 @@ func (c *Conn) writev(segments [][]byte, send func(fd int32, v []unix.Iovec) (in
 		return
 	}
 	from := 0 // of the first segment that is left
-	if c.out.bytes == 0 && c.writable && !c.connecting {
+	n := 0
+	if c.corked {
+		n = size(segments)
+	}
+	if c.direct(n) {
 		for len(segments) > 0 {
 			v := c.loop.gather(segments, from)
 			n, errno := send(c.fd, v)
@@ -176,8 +187,8 @@ func (c *Conn) queueOutput(b []byte) {
 	if !c.sending() || len(b) == 0 {
 		return
 	}
-	if c.out.bytes == 0 && !c.connecting {
-		c.startWriteTime()
+	if !c.corked || !c.writable {
+		c.owe()
 	}
 	if err := c.out.add(c.loop.memory, b); err != nil {
 		c.fail(ErrMemory)
@@ -203,6 +214,10 @@ const writeBudget = 1 << 20
 
 // flush sends pending output until it is gone or refused.
 func (c *Conn) flush() {
+	send := writevSocket
+	if c.closing {
+		send = writevMore // as Finish does
+	}
 	for budget := writeBudget; c.out.bytes > 0; {
 		if budget <= 0 {
 			c.loop.enqueue(c)
@@ -215,7 +230,7 @@ func (c *Conn) flush() {
 			v[i].Base = &b.mem[b.from]
 			v[i].SetLen(b.to - b.from)
 		}
-		n, errno := writevSocket(c.fd, v)
+		n, errno := send(c.fd, v)
 		if !c.took(n, errno) {
 			break
 		}
@@ -226,6 +241,9 @@ func (c *Conn) flush() {
 		}
 	}
 	if c.out.bytes == 0 && c.sending() {
-		c.writeTime, c.drained = 0, true
+		c.writeTime = 0
+		if c.owed {
+			c.owed, c.drained = false, true
+		}
 	}
 }

@@ -199,6 +199,9 @@ func TestShutdownUnderLoad(t *testing.T) {
 						for {
 							c, err := dialer.Dial("tcp", r.addr)
 							if err != nil {
+								if !r.loops[0].Draining() {
+									continue // the machine had no time
+								}
 								return // refused, or not answered: never established
 							}
 							_ = c.SetDeadline(time.Now().Add(patience))
@@ -314,4 +317,51 @@ func TestShutdownHurries(t *testing.T) {
 	if err := wait(t, "Shutdown", done); err != nil {
 		t.Error(err)
 	}
+}
+
+// Where nobody listens one quiet look ends the group, and it is never quiet
+// while a handler that has lost its connection dials anew.
+func TestShutdownWithoutListeners(t *testing.T) {
+	bothWaits(t, func(t *testing.T, w Wait) {
+		server := start(t, Options{}, all(&funcs{open: func(c *Conn) { c.Write([]byte("x")) }}))
+		to := server.listeners[0].Addr()
+		g, err := New(Options{Loops: 2, Wait: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := g.quietTicks(); n != 1 {
+			t.Errorf("it has to be quiet for %d ticks", n)
+		}
+		if n := server.quietTicks(); n <= 1 {
+			t.Errorf("with a listener it has to be quiet for %d ticks", n)
+		}
+		ran := make(chan error, 1)
+		go func() { ran <- g.Run() }()
+		opened := make(chan bool, 10)
+		left := 5
+		h := &funcs{
+			open:     func(c *Conn) { opened <- true },
+			data:     func(c *Conn, in []byte) int { return 0 },
+			shutdown: func(c *Conn) { c.Abort() },
+		}
+		h.close = func(c *Conn, reason error) {
+			if reason != ErrAborted {
+				t.Errorf("the reason is %v, with %d to dial", reason, left)
+			}
+			if left--; left > 0 {
+				time.Sleep(5 * time.Millisecond) // some looks long
+				c.Loop().Dial(to, h, 0)
+			}
+		}
+		g.loops[1].Post(func() { g.loops[1].Dial(to, h, 0) })
+		wait(t, "OnOpen", opened)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := g.Shutdown(ctx); err != nil {
+			t.Errorf("Shutdown: %v", err)
+		}
+		if err := wait(t, "Run", ran); err != nil || left != 0 {
+			t.Errorf("Run: %v, %d not dialled", err, left)
+		}
+	})
 }

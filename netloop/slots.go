@@ -30,7 +30,6 @@ func (l *Loop) endConn(c *Conn) {
 		l.group.conns.Add(-1)
 		l.placeFreed()
 	}
-	l.open.Add(-1)
 	l.wheel.forget(&c.timer)
 	l.dead = append(l.dead, c)
 }
@@ -78,7 +77,9 @@ func (l *Loop) serviceReady() {
 			l.last = nil
 		}
 		c.queued, c.nextReady = false, nil
-		if c.service(); c == last || l.spent >= turnWork {
+		c.service()
+		l.lookAtAlarm()
+		if c == last || l.spent >= turnWork {
 			return
 		}
 	}

@@ -114,7 +114,7 @@ func TestServerTimesNobodyElse(t *testing.T) {
 // An idle connection is one that has taken its answers.
 func TestSlowReaderIsNotIdle(t *testing.T) {
 	answer := pattern(20 << 20)
-	r := newRig(t, netloop.Options{}, ServerOptions{IdleTimeout: 80 * time.Millisecond, NoDate: true},
+	r := newRig(t, netloop.Options{}, ServerOptions{IdleTimeout: 400 * time.Millisecond, NoDate: true},
 		handle(&funcs{request: func(s *Session, _ *http1.Request) { s.Reply(200, "", answer) }}))
 	for _, second := range []bool{true, false} { // is there already, or comes later
 		p := r.dial()
@@ -123,7 +123,7 @@ func TestSlowReaderIsNotIdle(t *testing.T) {
 			send += get("/2")
 		}
 		p.send(send)
-		time.Sleep(160 * time.Millisecond)
+		time.Sleep(800 * time.Millisecond)
 		p.expect(ok(false, string(answer)))
 		if !second {
 			p.send(get("/2"))
