@@ -36,7 +36,8 @@ type AnswersReader struct {
 	file   string
 	max    int
 	offset int64
-	number int // lines read
+	begin  int64 // where the line read last begins
+	number int   // lines read
 	buf    []byte
 	err    error // sticky
 }
@@ -50,12 +51,19 @@ func NewAnswersReader(r io.Reader, file string, max int) *AnswersReader {
 	return &AnswersReader{in: bufio.NewReaderSize(r, 1<<16), file: file, max: max}
 }
 
+// Reset starts over on r, keeping the buffers.
+func (a *AnswersReader) Reset(r io.Reader) {
+	a.in.Reset(r)
+	a.offset, a.begin, a.number, a.err = 0, 0, 0, nil
+}
+
 // Next returns the next answer, whose slices are valid until the following
 // call. After the last it returns io.EOF, and for a broken line a *SyntaxError;
 // both stay. Blank lines are skipped.
 func (a *AnswersReader) Next() (Answer, error) {
 	for a.err == nil {
 		start := a.offset
+		a.begin = start
 		line, err := a.line()
 		if err != nil {
 			a.err = err

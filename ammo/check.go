@@ -270,30 +270,17 @@ func (p *phaseRun) progress() {
 
 // read pairs records with answers and sends them to the askers.
 func (p *phaseRun) read(ctx context.Context, free <-chan *shot, todo chan<- *shot) error {
-	records, err := Open(p.phase.Ammo)
+	pairs, err := OpenPaired(p.phase.Ammo, p.phase.Answers)
 	if err != nil {
 		return err
 	}
-	defer records.Close()
-	answersFile, err := os.Open(p.phase.Answers)
-	if err != nil {
-		return err
-	}
-	defer answersFile.Close()
-
-	answers := NewAnswersReader(answersFile, p.phase.Answers, 0)
+	defer pairs.Close()
 	for {
-		record, err := records.Next()
-		answer, errAnswer := answers.Next()
-		switch {
-		case err != nil && err != io.EOF:
-			return err
-		case errAnswer != nil && errAnswer != io.EOF:
-			return errAnswer
-		case err == io.EOF && errAnswer == io.EOF:
+		record, err := pairs.Next()
+		if err == io.EOF {
 			return nil
 		}
-		if err := p.pair(record, answer, err, errAnswer); err != nil {
+		if err != nil {
 			return err
 		}
 		var s *shot
@@ -302,32 +289,14 @@ func (p *phaseRun) read(ctx context.Context, free <-chan *shot, todo chan<- *sho
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		s.set(record, answer)
-		s.reached = records.Progress()
+		s.set(record, pairs.Answer())
+		s.reached = pairs.Progress()
 		select {
 		case todo <- s:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-}
-
-// pair makes sure that the two files belong together: the request line of each
-// record is the one its answer names.
-func (p *phaseRun) pair(record Record, answer Answer, noRecord, noAnswer error) error {
-	method, target := record.MethodTarget()
-	want := fmt.Sprintf("the answer to %s (record %d of %s)", excerpt(record.Line()), record.Number, p.phase.Ammo)
-	switch {
-	case noAnswer != nil:
-		return &SyntaxError{File: p.phase.Answers, Record: record.Number, Want: want, Got: "the end of the file"}
-	case noRecord != nil:
-		return &SyntaxError{File: p.phase.Answers, Record: answer.Number, Want: "the end of the file, as in " + p.phase.Ammo,
-			Got: fmt.Sprintf("one more answer, to %s %s", answer.Method, excerpt(answer.Target))}
-	case string(method) != string(answer.Method) || string(target) != string(answer.Target):
-		return &SyntaxError{File: p.phase.Answers, Record: answer.Number, Want: want,
-			Got: fmt.Sprintf("that to %s %s", answer.Method, excerpt(answer.Target))}
-	}
-	return nil
 }
 
 // set copies a record and its answer into s, over what it held before.
@@ -338,7 +307,7 @@ func (s *shot) set(record Record, answer Answer) {
 	s.buf = append(s.buf, answer.Body...)
 	s.answer = answer
 	s.answer.Body = s.buf[len(s.buf)-len(answer.Body):]
-	// Both are in the record already: see pair.
+	// Both are in the record already: see Paired.
 	s.answer.Method, s.answer.Target = s.record.MethodTarget()
 	s.wrong, s.unanswered, s.canceled = nil, false, false
 }

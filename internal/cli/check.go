@@ -109,7 +109,7 @@ func checkProgress(bar *progressLine, phases []ammo.Phase) func(ammo.Progress) {
 // verdict in the last line.
 func printReport(w io.Writer, r ammo.Report, show int) {
 	for _, d := range r.Differences {
-		printDifference(w, d)
+		printDifference(w, d.Phase+", record", d)
 	}
 	if left := r.Wrong - len(r.Differences); left > 0 && show > 0 {
 		fmt.Fprintf(w, "... and %s more; --show N shows more of them\n\n", thousands(int64(left)))
@@ -128,8 +128,8 @@ func printReport(w io.Writer, r ammo.Report, show int) {
 	fmt.Fprintf(w, "%s of %s answers wrong\n", thousands(int64(r.Wrong)), thousands(int64(r.Asked)))
 }
 
-func printDifference(w io.Writer, d ammo.Difference) {
-	fmt.Fprintf(w, "%s, record %d", d.Phase, d.Record)
+func printDifference(w io.Writer, place string, d ammo.Difference) {
+	fmt.Fprintf(w, "%s %d", place, d.Record)
 	if d.Tag != "" {
 		fmt.Fprintf(w, " (%s)", d.Tag)
 	}

@@ -29,6 +29,7 @@ type commands struct {
 	Serve serveCmd `cmd:"" help:"Serve the Travels API from memory."`
 	Gen   genCmd   `cmd:"" help:"Generate a Travels data set with ammo and answers."`
 	Check checkCmd `cmd:"" help:"Fire the ammo of all three phases at a server and compare every answer."`
+	Fire  fireCmd  `cmd:"" help:"Fire ammo at a server on a load profile, and measure."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 	Profile profileFlag      `placeholder:"KIND" help:"Write a profile of this run to the current folder: cpu, mem, allocs, heap, block, mutex, goroutine, thread or trace."`

@@ -1,0 +1,5 @@
+//go:build !race
+
+package gun
+
+const instrumented = false

@@ -1,0 +1,5 @@
+//go:build race
+
+package gun
+
+const instrumented = true // and so slower, and allocating
