@@ -1,0 +1,254 @@
+package subst
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"unicode/utf8"
+)
+
+// Info tells what became of rules.
+type Info struct {
+	Rules   []RuleInfo
+	Nodes   int // states of the automaton that all rules share
+	Classes int // kinds of bytes that it tells apart
+}
+
+// RuleInfo is about one rule. Lengths are those of the expression; what its
+// assertions rule out is not considered.
+type RuleInfo struct {
+	Min      int  // bytes of the shortest match; -1 if nothing can match
+	Max      int  // bytes of the longest; -1 without end: the hold limit ends it
+	Empty    bool // it can match the empty text
+	Warnings []string
+}
+
+// A rule begins rarely enough if its first rareBytes bytes are each one of at
+// most rareChoice. It begins almost anywhere if its first byte is one of
+// wideChoice or more, and a repetition of this many leaves starts open.
+const (
+	rareBytes  = 2
+	rareChoice = 4
+	wideChoice = 32
+	longCount  = 100
+)
+
+// info describes the rules that a program was made from.
+func (p *program) info(rules []rule, hold int) Info {
+	info := Info{Nodes: len(p.nodes), Classes: len(p.classes)}
+	for i := range rules {
+		info.Rules = append(info.Rules, p.ruleInfo(i, rules[i].find, hold))
+	}
+	return info
+}
+
+func (p *program) ruleInfo(i int, find *syntax.Regexp, hold int) RuleInfo {
+	length := extentOf(find)
+	if length.never {
+		return RuleInfo{Min: -1, Max: -1, Warnings: []string{"can never match"}}
+	}
+	r := RuleInfo{Min: length.min, Max: length.max, Empty: length.min == 0}
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	switch {
+	case r.Min > hold:
+		warn("never matches: the shortest match has %d bytes, the hold limit is %d", r.Min, hold)
+	case r.Max > hold:
+		warn("matches of more than %d bytes (up to %d are possible) are not found: the hold limit", hold, r.Max)
+	}
+	if p.anchored(i) { // it begins once in a stream
+		return r
+	}
+	first, sure := p.leading(i, rareBytes)
+	rare := sure == rareBytes
+	for _, s := range first {
+		rare = rare && s.len() <= rareChoice
+	}
+	if count := longestCount(find, 1); count >= longCount && !rare {
+		warn("repeats almost any byte up to %d times: as many beginnings may have to be followed at once, which is slow; let it begin with literal text, or lower the count", count)
+	}
+	if r.Max < 0 && len(first) > 0 && first[0].len() >= wideChoice {
+		warn("begins almost anywhere and may go on without end, which is slow; let it begin with literal text, if possible")
+	}
+	return r
+}
+
+// anchored tells whether a rule matches at the beginning of the stream only.
+func (p *program) anchored(rule int) bool {
+	for at := p.begin[rule]; ; at = p.nodes[at].out {
+		switch n := &p.nodes[at]; {
+		case n.op == opAssert && n.assert == syntax.EmptyBeginText:
+			return true
+		case n.op != opAssert && n.op != opCapture:
+			return false
+		}
+	}
+}
+
+// leading returns for each of the first n places of a rule's matches the bytes
+// that may stand there, whatever assertions say. The first so many are sure:
+// no match ends before them.
+func (p *program) leading(rule, n int) (sets []byteSet, sure int) {
+	sure = n
+	begin, end := p.begin[rule], len(p.nodes) // a rule's nodes follow one another
+	if rule+1 < len(p.begin) {
+		end = int(p.begin[rule+1])
+	}
+	seen := make([]int, end-int(begin)) // 1 more than the last place it was reached at
+	todo := []int32{begin}
+	for place := range n {
+		var here byteSet
+		var next []int32
+		for len(todo) > 0 {
+			at := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			if seen[at-begin] == place+1 {
+				continue
+			}
+			seen[at-begin] = place + 1
+			switch n := &p.nodes[at]; n.op {
+			case opMatch:
+				sure = min(sure, place)
+			case opBytes:
+				here.join(p.sets[n.arg])
+				next = append(next, n.out)
+			case opSplit:
+				todo = append(todo, n.alt, n.out)
+			case opAssert, opCapture:
+				todo = append(todo, n.out)
+			}
+		}
+		if here == (byteSet{}) {
+			break
+		}
+		sets = append(sets, here)
+		todo = next
+	}
+	return sets, min(sure, len(sets))
+}
+
+// longestCount is the largest counted repetition of a wide class; nested counts
+// multiply.
+func longestCount(re *syntax.Regexp, times int) int {
+	if re.Op == syntax.OpRepeat {
+		times *= max(re.Min, re.Max, 1)
+	}
+	if isWide(re) {
+		return times
+	}
+	count := 0
+	for _, sub := range re.Sub {
+		count = max(count, longestCount(sub, times))
+	}
+	return count
+}
+
+func isWide(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return true
+	case syntax.OpCharClass:
+		single, beyond := inBytes(re.Rune)
+		return single.len()+len(beyond)/2 >= wideChoice
+	}
+	return false
+}
+
+// extent is how many bytes an expression's matches have.
+type extent struct {
+	never    bool // there are none
+	min, max int  // max is -1 without end
+}
+
+func extentOf(re *syntax.Regexp) extent {
+	switch re.Op {
+	case syntax.OpNoMatch:
+		return extent{never: true}
+	case syntax.OpLiteral:
+		var e extent
+		for _, r := range re.Rune {
+			e = e.then(runeExtent(ranges(&syntax.Inst{Rune: []rune{r}, Arg: uint32(re.Flags)})))
+		}
+		return e
+	case syntax.OpCharClass:
+		return runeExtent(re.Rune)
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return extent{min: 1, max: 1}
+	case syntax.OpCapture:
+		return extentOf(re.Sub[0])
+	case syntax.OpStar:
+		return extentOf(re.Sub[0]).repeat(0, -1)
+	case syntax.OpPlus:
+		return extentOf(re.Sub[0]).repeat(1, -1)
+	case syntax.OpQuest:
+		return extentOf(re.Sub[0]).repeat(0, 1)
+	case syntax.OpRepeat:
+		return extentOf(re.Sub[0]).repeat(re.Min, re.Max)
+	case syntax.OpConcat:
+		var e extent
+		for _, sub := range re.Sub {
+			e = e.then(extentOf(sub))
+		}
+		return e
+	case syntax.OpAlternate:
+		e := extent{never: true}
+		for _, sub := range re.Sub {
+			e = e.or(extentOf(sub))
+		}
+		return e
+	}
+	return extent{} // empty, or an assertion
+}
+
+func runeExtent(pairs []rune) extent {
+	single, beyond := inBytes(pairs)
+	e := extent{never: true}
+	if single != (byteSet{}) {
+		e = extent{min: 1, max: 1}
+	}
+	if n := len(beyond); n > 0 {
+		e = e.or(extent{min: utf8.RuneLen(beyond[0]), max: utf8.RuneLen(beyond[n-1])})
+	}
+	return e
+}
+
+func (e extent) then(f extent) extent {
+	if e.never || f.never {
+		return extent{never: true}
+	}
+	sum := extent{min: e.min + f.min, max: e.max + f.max}
+	if e.max < 0 || f.max < 0 {
+		sum.max = -1
+	}
+	return sum
+}
+
+func (e extent) or(f extent) extent {
+	switch {
+	case e.never:
+		return f
+	case f.never:
+		return e
+	}
+	e.min = min(e.min, f.min)
+	if e.max >= 0 && (f.max < 0 || f.max > e.max) {
+		e.max = f.max
+	}
+	return e
+}
+
+// repeat takes -1 for a most without end.
+func (e extent) repeat(least, most int) extent {
+	switch {
+	case e.never && least == 0 || most == 0:
+		return extent{}
+	case e.never:
+		return e
+	}
+	e.min *= least
+	switch {
+	case e.max < 0 || most < 0 && e.max > 0:
+		e.max = -1
+	default:
+		e.max *= most // 0 if nothing is repeated without end
+	}
+	return e
+}

@@ -1,0 +1,80 @@
+package subst
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Set is rules that have been compiled. It does not change, but for what its
+// streams have found out about bytes they met, which they share; any number of
+// goroutines may use it.
+type Set struct {
+	options Options
+	rules   []rule
+	program *program
+	info    Info
+	stride  int // entries in a row of the table
+	young   int // bytes up to which a group's age is part of the state
+	current atomic.Pointer[cache]
+	flushes atomic.Int64
+
+	steppers sync.Pool // of *stepper: for simulations, and the ends of streams
+	captors  sync.Pool // of *captor
+}
+
+// youngest is how old a group may be for its start to follow from the state:
+// most are dead by then, and no start has to be kept. Each age makes states of
+// its own.
+const youngest = 8
+
+// Compile makes a Set of rules. Its errors are *RuleError.
+func Compile(rules []Rule, o Options) (*Set, error) {
+	if o.Hold <= 0 {
+		o.Hold = defaultHold
+	}
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	parsed, err := parseRules(rules)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProgram(parsed)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{options: o, rules: parsed, program: p, info: p.info(parsed, o.Hold)}
+	s.young = min(youngest, o.Hold-1)
+	s.stride = len(p.classes)
+	s.current.Store(newCache(s))
+	return s, nil
+}
+
+// Info tells what became of the rules.
+func (s *Set) Info() Info { return s.info }
+
+// Options are those of Compile, with defaults filled in.
+func (s *Set) Options() Options { return s.options }
+
+// flush gives up what a cache holds that is full. It is false if that has not
+// paid: a cache that is filled up again at once is no use.
+func (s *Set) flush(c *cache) bool {
+	const pays = 32            // bytes for each state
+	if s.current.Load() != c { // another stream has done it
+		return true
+	}
+	if c.scanned.Load() < pays*int64(len(*c.rows.Load())) {
+		return false
+	}
+	if s.current.CompareAndSwap(c, newCache(s)) {
+		s.flushes.Add(1)
+	}
+	return true
+}
+
+func (s *Set) stepper() *stepper {
+	if m, ok := s.steppers.Get().(*stepper); ok {
+		return m
+	}
+	return newStepper(s.program, s.options.Match)
+}
