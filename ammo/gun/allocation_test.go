@@ -33,9 +33,9 @@ func TestAllocations(t *testing.T) {
 	}
 	f := func(what, load string, records []string, pipeline int, most float64) {
 		t.Helper()
-		const few, many = 500, 4500
+		const few, many = 500, 3500
 		got := 1e9
-		for range 3 { // the runtime allocates now and then on its own
+		for try := 0; try < 5 && got >= most; try++ { // the runtime allocates now and then on its own
 			a, b := run(load, records, few, pipeline), run(load, records, many, pipeline)
 			got = min(got, (float64(b)-float64(a))/(many-few))
 		}
@@ -58,18 +58,8 @@ const frugalThreads = 4
 // and closes, and that they come whole.
 func frugalServer(t *testing.T) netip.AddrPort {
 	t.Helper()
-	listener, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Bind(listener, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
+	listener, addr := bound(t)
 	if err := unix.Listen(listener, 100); err != nil {
-		t.Fatal(err)
-	}
-	name, err := unix.Getsockname(listener)
-	if err != nil {
 		t.Fatal(err)
 	}
 	var running sync.WaitGroup
@@ -109,7 +99,6 @@ func frugalServer(t *testing.T) netip.AddrPort {
 	t.Cleanup(func() {
 		unix.Shutdown(listener, unix.SHUT_RDWR) // wakes who waits in accept
 		running.Wait()
-		unix.Close(listener)
 	})
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(name.(*unix.SockaddrInet4).Port))
+	return addr
 }

@@ -13,7 +13,7 @@ import (
 // barrel is the part of the gun that lives on one loop. All of it belongs to
 // that loop's thread, but what says otherwise.
 type barrel struct {
-	gun  *Gun
+	gun  *run
 	loop *netloop.Loop
 
 	loads  <-chan load // none for a while: hungry; closed: no more
@@ -31,6 +31,7 @@ type barrel struct {
 	finished bool
 
 	tally    *tally
+	doubts   []doubt // the first answers with a wrong status
 	interval *interval
 	rows     []phout.Row // for phout.txt, not handed over yet
 	second   netloop.Timer
@@ -40,11 +41,11 @@ type barrel struct {
 	request  [1][]byte // for Client.Send
 }
 
-func newBarrel(g *Gun, l *netloop.Loop, loads <-chan load, connections int) *barrel {
+func newBarrel(g *run, l *netloop.Loop, loads <-chan load, connections int) *barrel {
 	b := &barrel{gun: g, loop: l, loads: loads, room: connections, tally: newTally(), interval: newInterval(0)}
 	b.fireFunc = b.fire
-	b.second.Func = b.endSecond
-	b.end.Func = b.stop
+	b.second.Func = b.quietSecond
+	b.end.Func = func() { b.stop(never) }
 	if g.options.Phout != nil {
 		b.rows = make([]phout.Row, 0, rowsAtOnce)
 	}
@@ -53,18 +54,44 @@ func newBarrel(g *Gun, l *netloop.Loop, loads <-chan load, connections int) *bar
 
 // start is posted when all loads that can be there are there.
 func (b *barrel) start() {
-	b.loop.Arm(&b.second, b.gun.origin+time.Second-b.loop.Now())
+	b.quietSecond()
 	if b.gun.flood {
 		b.loop.Arm(&b.end, b.gun.origin+b.gun.options.Plan.Duration()-b.loop.Now())
 	}
 	b.loop.SetAlarm(b.gun.origin, b.fireFunc)
 }
 
-// stop fires no more; what is in flight is waited for.
-func (b *barrel) stop() {
+// never is when a flood is cut short that just comes to its end.
+const never time.Duration = -1
+
+// stop fires no more; what is in flight is waited for. Shots that were due at
+// the cut have waited in vain.
+func (b *barrel) stop(cut time.Duration) {
+	if b.stopped || b.finished {
+		return
+	}
 	b.stopped = true
 	b.loop.StopAlarm()
+	for !b.gun.flood && cut != never {
+		r, number := b.peek()
+		if r == nil {
+			break
+		}
+		waited := cut - b.gun.origin - b.gun.options.Plan.At(number)
+		if waited < 0 {
+			break
+		}
+		b.drop(r, waited)
+	}
 	b.finish()
+}
+
+// drop counts the shot at the cursor as one that is not sent.
+func (b *barrel) drop(r *round, waited time.Duration) {
+	b.next++
+	b.tally.countDropped(r.group, waited)
+	b.interval.drops++
+	record(b.interval.times, waited)
 }
 
 // peek finds the next round and its number.
@@ -118,10 +145,7 @@ func (b *barrel) fire() {
 				return
 			}
 			if waited > b.gun.options.Timeout {
-				b.next++
-				b.tally.countDropped(r.group, waited)
-				b.interval.drops++
-				record(b.interval.times, waited)
+				b.drop(r, waited)
 				continue
 			}
 		}
@@ -163,10 +187,12 @@ func (b *barrel) freed() {
 // landed counts a shot that is in flight no more.
 func (b *barrel) landed(s *shot, o Outcome, net, status, received int, end time.Duration) {
 	b.flying--
+	b.tick(end)
 	planned := end - s.planned
 	b.tally.countDone(s.round.group, o, status, received, planned, end-s.sent)
 	b.interval.in += int64(received)
 	if o == Answered {
+		b.tally.answered = end
 		b.interval.answered++
 	} else {
 		b.interval.failed++
@@ -182,14 +208,19 @@ func (b *barrel) landed(s *shot, o Outcome, net, status, received int, end time.
 	}
 }
 
-// endSecond hands over what the second has brought.
-func (b *barrel) endSecond() {
-	done := b.interval
-	b.interval = newInterval(done.second + 1)
-	b.handOver(parcel{done: done, last: b.finished})
-	if !b.finished {
-		b.loop.Arm(&b.second, b.gun.origin+time.Duration(done.second+2)*time.Second-b.loop.Now())
+// tick goes on to the second of the run that now is in.
+func (b *barrel) tick(now time.Duration) {
+	for now >= b.gun.origin+time.Duration(b.interval.second+1)*time.Second {
+		done := b.interval
+		b.interval = newInterval(done.second + 1)
+		b.handOver(parcel{done: done})
 	}
+}
+
+// quietSecond is the timer's function: the seconds go on if nothing happens.
+func (b *barrel) quietSecond() {
+	b.tick(b.loop.Clock())
+	b.loop.Arm(&b.second, b.gun.origin+time.Duration(b.interval.second+1)*time.Second-b.loop.Now())
 }
 
 // handOver gives the recorder what has gathered. If it is so far behind that it
@@ -212,6 +243,10 @@ func (b *barrel) finish() {
 	b.loop.StopAlarm()
 	b.loop.Disarm(&b.second)
 	b.loop.Disarm(&b.end)
-	b.endSecond()
+	last := parcel{done: b.interval, last: true}
+	if b.interval.isEmpty() && b.interval.second > 0 {
+		last.done = nil
+	}
+	b.handOver(last)
 	b.gun.barrels.Done()
 }

@@ -4,7 +4,7 @@
 //	feeder → belts → barrel → link → server
 //	                   └→ tally, rows → Summary, phout.txt
 //
-// A feeder reads records and packs them into belts, which never change. Each
+// A feeder reads records and packs them into belts. Each
 // barrel is an event loop that fires the shots of its belts over links, its
 // connections. In a scheduled run a shot's instant is a pure function of its
 // number (schedule.Plan.At), whatever the server does: who waits for answers

@@ -20,9 +20,10 @@ func TestFlood(t *testing.T) {
 		"more loops":         func(o *Options) { o.Loops = 20 }, // than connections
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, answering(fine))
+			t.Parallel()
+			s := serve(t, answering(func(*request) string { time.Sleep(time.Millisecond); return ok }))
 			summary := shoot(t, s, "flood(7,300ms)", numbered(1000), change)
-			if n := summary.Shots; n.Answered != n.Sent || n.Sent < 100 || n.Sent != s.requests.Load() {
+			if n := summary.Shots; n.Answered != n.Sent || n.Sent < 7 || n.Sent != s.requests.Load() {
 				t.Errorf("%+v, the server has read %d", n, s.requests.Load())
 			}
 			if summary.Opened != 7 || s.conns.Load() != 7 || summary.Connections != 7 || summary.Loops > 7 {
@@ -127,16 +128,16 @@ func TestPipelineBreaks(t *testing.T) {
 		in     int // bytes; negative: not looked at
 	}{
 		// An answer makes room for another shot on the connection, so that one
-		// with n answers that are not its last takes depth + n of the 40.
-		"closed at once":     {"", false, false, "closed 10, lost 30", 0},
-		"closed after one":   {ok, false, false, "closed 8, lost 24", 8 * len(ok)},
-		"cut":                {ok + half, false, false, "cut 8, lost 24", 8 * len(ok+half)},
-		"the last":           {last, false, false, "closed 10, lost 20", 10 * len(last)},
-		"the last, and more": {ok + last + ok, false, false, "closed 8, lost 16", 8 * len(ok+last)},
-		"malformed":          {ok + "what?\r\n\r\n", false, false, "lost 24, malformed 8", -1},
-		"reset":              {ok, true, false, "lost 24, reset 8", 8 * len(ok)},
-		"silent":             {ok, false, true, "lost 24, timeout 8", 8 * len(ok)},
-		"drip":               {half, false, true, "lost 30, timeout 10", 10 * len(half)},
+		// with n answers that are not its last takes depth + n of the 20.
+		"closed at once":     {"", false, false, "closed 5, lost 15", 0},
+		"closed after one":   {ok, false, false, "closed 4, lost 12", 4 * len(ok)},
+		"cut":                {ok + half, false, false, "cut 4, lost 12", 4 * len(ok+half)},
+		"the last":           {last, false, false, "closed 5, lost 10", 5 * len(last)},
+		"the last, and more": {ok + last + ok, false, false, "closed 4, lost 8", 4 * len(ok+last)},
+		"malformed":          {ok + "what?\r\n\r\n", false, false, "lost 12, malformed 4", -1},
+		"reset":              {ok, true, false, "lost 12, reset 4", 4 * len(ok)},
+		"silent":             {ok, false, true, "lost 12, timeout 4", 4 * len(ok)},
+		"drip":               {half, false, true, "lost 15, timeout 5", 5 * len(half)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +160,10 @@ func TestPipelineBreaks(t *testing.T) {
 				}
 			})
 			summary := shoot(t, s, "flood(1,10s)", numbered(100), func(o *Options) {
-				o.Pipeline, o.Limit, o.Timeout = depth, 10*depth, 100*time.Millisecond
+				o.Pipeline, o.Limit, o.Timeout = depth, 5*depth, 10*time.Second
+				if test.hold {
+					o.Timeout = 300 * time.Millisecond
+				}
 			})
 			wantErrors(t, summary, test.want)
 			if test.in >= 0 && summary.In != int64(test.in) {
@@ -187,18 +191,26 @@ func TestFloodComesBack(t *testing.T) {
 	t.Parallel()
 	var down atomic.Bool
 	s := serve(t, func(c *conn) {
-		for !down.Load() && c.request() != nil {
+		for {
+			r := c.request()
+			switch {
+			case r == nil:
+				return
+			case r.first == 100:
+				down.Store(true)
+				time.AfterFunc(100*time.Millisecond, func() { down.Store(false) })
+			}
+			if down.Load() {
+				c.reset()
+				return
+			}
+			time.Sleep(time.Millisecond)
 			c.send(ok)
 		}
-		if down.Load() {
-			c.reset()
-		}
 	})
-	time.AfterFunc(150*time.Millisecond, func() { down.Store(true) })
-	time.AfterFunc(300*time.Millisecond, func() { down.Store(false) })
-	summary := shoot(t, s, "flood(8,700ms)", magazineOf(keep), nil)
-	if len(summary.Timeline) == 0 || summary.Shots.Failed == 0 || summary.Shots.Answered == 0 {
-		t.Errorf("%+v, %v", summary.Shots, summary.Errors)
+	summary := shoot(t, s, "flood(8,20s)", magazineOf(keep), func(o *Options) { o.Limit = 4000 })
+	if n := summary.Shots; n.Failed == 0 || n.Answered < 100 || n.Failed != summary.Errors["reset"] {
+		t.Errorf("%+v, %v", n, summary.Errors)
 	}
 	if summary.Most != 8 {
 		t.Errorf("%d connections at once", summary.Most)

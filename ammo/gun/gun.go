@@ -14,8 +14,11 @@ import (
 // lead is how long before the first shot all is ready.
 const lead = 20 * time.Millisecond
 
-// Gun is one run.
-type Gun struct {
+// sourceWait is for how long the end of a run waits for its source.
+const sourceWait = 100 * time.Millisecond
+
+// run is what one call of Fire does.
+type run struct {
 	options Options
 	flood   bool
 	group   *netloop.Group
@@ -36,7 +39,7 @@ type Gun struct {
 // shot has been.
 func Fire(ctx context.Context, o Options) (*Summary, error) {
 	o.defaults()
-	g := &Gun{options: o, quit: make(chan struct{})}
+	g := &run{options: o, quit: make(chan struct{})}
 	var connections int
 	if connections, g.flood = o.Plan.Flood(); !g.flood {
 		g.options.Pipeline, connections = 1, o.Instances
@@ -47,7 +50,7 @@ func Fire(ctx context.Context, o Options) (*Summary, error) {
 	if o.Busy {
 		wait = netloop.Busy
 	}
-	group, err := netloop.New(netloop.Options{Loops: loops, Wait: wait, Memory: 1 << 30})
+	group, err := netloop.New(netloop.Options{Loops: loops, Wait: wait, Memory: memory})
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +73,12 @@ func Fire(ctx context.Context, o Options) (*Summary, error) {
 		group.Close()
 		return nil, ctx.Err()
 	}
-	return g.run(ctx, fed)
+	return g.fire(ctx, fed)
 }
 
 // load makes the barrels. In a flood they share what is fed, as one may be
 // faster than the other; in a scheduled run each has its own part.
-func (g *Gun) load(connections int) (feeds []chan load) {
+func (g *run) load(connections int) (feeds []chan load) {
 	loops := g.group.Loops()
 	for i, l := range loops {
 		if i == 0 || !g.flood {
@@ -90,7 +93,7 @@ func (g *Gun) load(connections int) (feeds []chan load) {
 
 // feed runs the feeder. fed brings its end, and primed is closed when as much
 // waits to be fired as may.
-func (g *Gun) feed(feeds []chan load) (fed chan error, primed chan struct{}) {
+func (g *run) feed(feeds []chan load) (fed chan error, primed chan struct{}) {
 	fed, primed = make(chan error, 1), make(chan struct{})
 	turn, full := 0, false
 	g.feeder = newFeeder(g.options.Source, g.shots(), g.options.Passes, func(l load) bool {
@@ -122,7 +125,7 @@ func (g *Gun) feed(feeds []chan load) (fed chan error, primed chan struct{}) {
 	return fed, primed
 }
 
-func (g *Gun) wakeHungry() {
+func (g *run) wakeHungry() {
 	for _, b := range g.all {
 		if b.hungry.Swap(false) {
 			b.loop.Post(b.fireFunc)
@@ -131,7 +134,7 @@ func (g *Gun) wakeHungry() {
 }
 
 // shots is how many shots there will be at most; negative: nobody knows.
-func (g *Gun) shots() int64 {
+func (g *run) shots() int64 {
 	switch limit := g.options.Limit; {
 	case g.flood && limit == 0:
 		return -1
@@ -144,7 +147,7 @@ func (g *Gun) shots() int64 {
 	}
 }
 
-func (g *Gun) run(ctx context.Context, fed chan error) (*Summary, error) {
+func (g *run) fire(ctx context.Context, fed chan error) (*Summary, error) {
 	go g.recorder.run()
 	go g.judge.run()
 	ran := make(chan error, 1)
@@ -169,7 +172,7 @@ func (g *Gun) run(ctx context.Context, fed chan error) (*Summary, error) {
 			cut = clock()
 		}
 		for _, b := range g.all {
-			b.loop.Post(b.stop)
+			b.loop.Post(func() { b.stop(cut) })
 		}
 	}
 	var err error
@@ -190,18 +193,21 @@ func (g *Gun) run(ctx context.Context, fed chan error) (*Summary, error) {
 		case <-done:
 			done, interrupted = nil, true
 			stop()
-		case err = <-ran: // a loop has failed
-			return nil, fmt.Errorf("the event loop failed: %w", err)
+		case e := <-ran: // all loops have ended because one has failed
+			err = fmt.Errorf("the event loop failed: %w", e)
+			running, ran = false, nil
 		}
 	}
 	end := clock()
 	close(g.quit)
-	select {
-	case e := <-fed:
-		if err == nil {
-			err = e
+	if fed != nil {
+		select {
+		case e := <-fed:
+			if err == nil {
+				err = e
+			}
+		case <-time.After(sourceWait): // it waits for a pipe
 		}
-	default: // it may be waiting for a pipe
 	}
 	seconds, recordError := g.recorder.close()
 	if err == nil {
@@ -209,9 +215,11 @@ func (g *Gun) run(ctx context.Context, fed chan error) (*Summary, error) {
 	}
 	quiet, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = g.group.Shutdown(quiet) // what is still open has no answer outstanding
-	<-ran
+	if ran != nil {
+		_ = g.group.Shutdown(quiet) // what is still open has no answer outstanding
+		<-ran
+	}
 	s := g.summary(seconds, cut, end, interrupted)
-	s.Shots.Wrong, s.Differences = g.judge.close()
+	g.addWrong(s)
 	return s, err
 }

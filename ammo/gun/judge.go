@@ -4,7 +4,10 @@ package gun
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"redoubt/ammo"
@@ -25,12 +28,9 @@ type expected struct {
 	same     atomic.Pointer[[]byte] // a body that is the expected one, written otherwise
 }
 
-// right tells whether an answer is the expected one to the byte, or as one that
+// right tells whether a body is the expected one to the byte, or as one that
 // the judge has found to be the same. A barrel has time for that.
-func (b *belt) right(r *round, status int, body []byte) bool {
-	if status != r.want.status {
-		return false
-	}
+func (b *belt) right(r *round, body []byte) bool {
 	if r.want.from == r.want.to || r.ask == httpconn.Head || bytes.Equal(body, b.bytes[r.want.from:r.want.to]) {
 		return true
 	}
@@ -49,34 +49,87 @@ type doubt struct {
 
 // judge compares answers as JSON, which takes too long for a barrel.
 type judge struct {
-	in    chan doubt
-	ended chan struct{}
+	mu     sync.Mutex
+	change sync.Cond // of what follows
+	queue  []doubt
+	bytes  int // of their bodies
+	closed bool
+	ended  chan struct{}
+
 	wrong int64
-	shown []ammo.Difference
+	shown []doubt
 }
 
-func newJudge() *judge { return &judge{in: make(chan doubt, 1024), ended: make(chan struct{})} }
+// The most that waits for the judge. A barrel that brings more waits as well.
+const (
+	judgeQueue = 4096
+	judgeBytes = 64 << 20
+)
+
+func newJudge() *judge {
+	j := &judge{ended: make(chan struct{})}
+	j.change.L = &j.mu
+	return j
+}
+
+// put brings an answer, which is the judge's from now on.
+func (j *judge) put(d doubt) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for len(j.queue) >= judgeQueue || j.bytes >= judgeBytes {
+		j.change.Wait()
+	}
+	j.queue = append(j.queue, d)
+	j.bytes += len(d.body)
+	j.change.Broadcast()
+}
+
+// take returns all that waits; nil: no more will come.
+func (j *judge) take() []doubt {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for len(j.queue) == 0 && !j.closed {
+		j.change.Wait()
+	}
+	queue := j.queue
+	j.queue, j.bytes = nil, 0
+	j.change.Broadcast()
+	return queue
+}
 
 func (j *judge) run() {
 	defer close(j.ended)
-	for d := range j.in {
-		why := d.reason()
-		if why == "" {
-			d.round.want.same.Store(&d.body)
-			continue
-		}
-		j.wrong++
-		if len(j.shown) < showWrong {
-			j.shown = append(j.shown, d.difference(why))
+	for queue := j.take(); queue != nil; queue = j.take() {
+		for _, d := range queue {
+			if d.reason() == "" {
+				d.round.want.same.Store(&d.body)
+				continue
+			}
+			j.wrong++
+			if len(j.shown) < showWrong {
+				j.shown = append(j.shown, d)
+			}
 		}
 	}
 }
 
-// close returns how many answers were wrong, and the first of them.
-func (j *judge) close() (int64, []ammo.Difference) {
-	close(j.in)
+// close returns how many bodies were wrong, and the first of them.
+func (j *judge) close() (int64, []doubt) {
+	j.mu.Lock()
+	j.closed = true
+	j.change.Broadcast()
+	j.mu.Unlock()
 	<-j.ended
 	return j.wrong, j.shown
+}
+
+// differences are the first of what all found wrong.
+func differences(doubts []doubt) (shown []ammo.Difference) {
+	slices.SortFunc(doubts, func(a, b doubt) int { return cmp.Compare(a.number, b.number) })
+	for _, d := range doubts[:min(len(doubts), showWrong)] {
+		shown = append(shown, d.difference(d.reason()))
+	}
+	return shown
 }
 
 // reason says what is wrong, or nothing.

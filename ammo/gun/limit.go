@@ -33,31 +33,31 @@ var (
 func ParseLimit(text string) (Limit, error) {
 	m := limitShape.FindStringSubmatch(text)
 	if m == nil {
-		return Limit{}, fmt.Errorf("%q: want METRIC>VALUE or METRIC<VALUE: %s", text, LimitHelp)
+		return Limit{}, fmt.Errorf("%q: want METRIC>VALUE or METRIC<VALUE, such as p99>5ms or errors>0.1%%", text)
 	}
 	l := Limit{text: m[1] + m[2] + m[3], metric: m[1], below: m[2] == "<"}
 	var err error
 	switch {
 	case l.isTime():
 		var d time.Duration
-		if d, err = time.ParseDuration(m[3]); err == nil && d < 0 {
-			err = fmt.Errorf("it is negative")
+		if d, err = time.ParseDuration(m[3]); err != nil || d < 0 {
+			err = fmt.Errorf("want a time such as 5ms or 1.5s")
 		}
 		l.value = float64(d) / 1000
 	case slices.Contains([]string{"errors", "timeouts", "late", "dropped", "rate"}, l.metric), statusShape.MatchString(l.metric):
 		number, percent := strings.CutSuffix(m[3], "%")
 		l.share = percent
-		if l.value, err = strconv.ParseFloat(number, 64); err == nil && !(l.value >= 0) {
-			err = fmt.Errorf("it is no number from 0")
+		if l.value, err = strconv.ParseFloat(number, 64); err != nil || !(l.value >= 0) {
+			err = fmt.Errorf("want a number, or with errors, timeouts, late, dropped and statuses a share such as 0.1%%")
 		}
 		if err == nil && l.share && l.metric == "rate" {
 			err = fmt.Errorf("a rate is no share of anything")
 		}
 	default:
-		return Limit{}, fmt.Errorf("%q: there is no metric %q: %s", text, l.metric, LimitHelp)
+		return Limit{}, fmt.Errorf("%q: there is no metric %q, but mean, max, p50, p99.9 and the like, errors, timeouts, late, dropped, rate, and statuses such as 404 and 5xx", text, l.metric)
 	}
 	if err != nil {
-		return Limit{}, fmt.Errorf("%q: %q does not do as a value for %s: %w", text, m[3], l.metric, err)
+		return Limit{}, fmt.Errorf("%q: %s is compared with %q: %w", text, l.metric, m[3], err)
 	}
 	return l, nil
 }
@@ -65,6 +65,9 @@ func ParseLimit(text string) (Limit, error) {
 func (l Limit) isTime() bool {
 	return l.metric == "mean" || l.metric == "max" || percentile.MatchString(l.metric)
 }
+
+// NeedsPlan tells that the limit is about what no flood has: planned instants.
+func (l Limit) NeedsPlan() bool { return l.metric == "late" || l.metric == "dropped" }
 
 // String is the limit as it was written, without blanks.
 func (l Limit) String() string { return l.text }

@@ -25,8 +25,8 @@ type link struct {
 	first int    // the oldest
 	count int
 
-	place     int    // in barrel.idle; -1: not there
-	connected bool   // or about to hear of a failure
+	place     int // in barrel.idle; -1: not there
+	connected bool
 	closing   bool   // takes no more shots
 	given     bool   // its room has been given back
 	resting   bool   // before it gives back its room
@@ -78,6 +78,7 @@ func (l *link) fire(from *belt, r *round, number int64, planned time.Duration) {
 		l.leaveIdle()
 	}
 	s.sent = b.loop.Clock()
+	b.tick(s.sent)
 	if planned == atOnce {
 		s.planned = s.sent
 	}
@@ -153,11 +154,9 @@ func (l *link) giveRoom() {
 // OnConnect sends what has waited, and the methods below are httpconn's, too.
 func (l *link) OnConnect(*httpconn.Client) {
 	l.connected = true
-	if l.count > 0 { // or its time-out has just passed
-		s := l.oldest()
-		s.connected = l.barrel.loop.Clock()
-		l.send(s)
-	}
+	s := l.oldest()
+	s.connected = l.barrel.loop.Clock()
+	l.send(s)
 	if l.count < len(l.shots) && !l.closing {
 		l.enterIdle()
 		l.barrel.freed()
@@ -215,12 +214,18 @@ func (l *link) OnDone(c *httpconn.Client, _ *http1.Body, reusable bool) {
 
 // compare hands an answer to the judge that is not clearly the expected one.
 func (l *link) compare() {
-	s := l.oldest()
+	s, b := l.oldest(), l.barrel
 	if s.round.want == nil {
 		return
 	}
-	if !s.belt.right(s.round, l.status, l.body) {
-		l.barrel.gun.judge.in <- doubt{s.belt, s.round, s.number, l.status, bytes.Clone(l.body)}
+	switch {
+	case l.status != s.round.want.status:
+		b.tally.wrong++
+		if len(b.doubts) < showWrong {
+			b.doubts = append(b.doubts, doubt{s.belt, s.round, s.number, l.status, bytes.Clone(l.body)})
+		}
+	case !s.belt.right(s.round, l.body):
+		b.gun.judge.put(doubt{s.belt, s.round, s.number, l.status, bytes.Clone(l.body)})
 	}
 	if l.body = l.body[:0]; cap(l.body) > keepBody {
 		l.body = nil

@@ -26,7 +26,7 @@ type Answers interface {
 // Options say what is fired, when, and how.
 type Options struct {
 	Target    netip.AddrPort
-	Source    Source
+	Source    Source // Fire's own until it returns, and a tenth of a second longer if it hangs in Next
 	Plan      schedule.Plan
 	Passes    int64         // over the source at most; 0: as many as the plan takes
 	Limit     int64         // shots at most; 0: no limit
@@ -59,4 +59,4 @@ func (o *Options) defaults() {
 }
 
 // ErrNoAmmo says that a source has no records.
-var ErrNoAmmo = errors.New("there is no ammo in it")
+var ErrNoAmmo = errors.New("there is no record in it")

@@ -21,8 +21,6 @@ func outcomeOf(reason error, connected bool) Outcome {
 		return Cut
 	case errors.As(reason, &fault), errors.Is(reason, httpconn.ErrUnasked):
 		return Malformed
-	case errors.Is(reason, httpconn.ErrTimeout):
-		return Timeout
 	case errors.Is(reason, netloop.ErrMemory):
 		return NoMemory
 	case !errors.As(reason, &number):

@@ -63,15 +63,14 @@ func (r *recorder) run() {
 			r.write(p.rows)
 			r.free <- p.rows[:0]
 		}
-		if p.done == nil {
-			continue
+		if p.done != nil {
+			if sum := r.under[p.done.second]; sum == nil {
+				r.under[p.done.second] = p.done
+			} else {
+				sum.add(p.done)
+			}
+			r.reached[p.barrel] = p.done.second
 		}
-		if sum := r.under[p.done.second]; sum == nil {
-			r.under[p.done.second] = p.done
-		} else {
-			sum.add(p.done)
-		}
-		r.reached[p.barrel] = p.done.second
 		if p.last {
 			r.reached[p.barrel] = math.MaxInt
 		}

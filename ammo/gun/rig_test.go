@@ -29,13 +29,17 @@ import (
 const patience = 20 * time.Second
 
 // TestMain runs the tests and looks what they have left behind. Most of what
-// they do is wait, so more of them run at a time than there are processors.
+// they do is wait, so more of them run at a time than there are processors; and
+// a loop gives its place to no goroutine, so there is one for each of all the
+// loops.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	const atOnce = 16
 	parallel := flag.Lookup("test.parallel")
 	if parallel.Value.String() == parallel.DefValue {
-		_ = parallel.Value.Set("16")
+		_ = parallel.Value.Set(strconv.Itoa(atOnce))
 	}
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 3*atOnce))
 	// The runtime opens descriptors of its own with the first socket.
 	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
 		l.Close()

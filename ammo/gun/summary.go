@@ -13,11 +13,15 @@ import (
 
 // Summary is what a run has brought. As JSON it is summary.json.
 type Summary struct {
+	// Fire leaves these to its caller:
+	Ammo   string   `json:"ammo,omitempty"`           // the file
+	Server *Process `json:"server_process,omitempty"` // fired at
+	Gun    *Process `json:"gun_process,omitempty"`
+
 	Target      string  `json:"target"`
-	Ammo        string  `json:"ammo"` // the file
 	Load        string  `json:"load"`
 	Begin       string  `json:"begin"`   // RFC 3339, when the first shot was planned
-	Seconds     float64 `json:"seconds"` // until the last answer, or until the run was given up
+	Seconds     float64 `json:"seconds"` // until the last shot was answered or given up
 	Interrupted bool    `json:"interrupted"`
 	ClosedLoop  bool    `json:"closed_loop"` // a flood: shots are sent when answers come, so "from planned" and "from sent" are one
 
@@ -29,7 +33,7 @@ type Summary struct {
 	Timeout     float64 `json:"timeout_seconds"`
 
 	Shots Shots   `json:"shots"`
-	Rate  float64 `json:"answered_per_second"`
+	Rate  float64 `json:"answered_per_second"` // while shots were planned, or until the last answer if that came later
 	In    int64   `json:"bytes_in"`
 	Out   int64   `json:"bytes_out"`
 
@@ -43,9 +47,6 @@ type Summary struct {
 	Timeline []Second         `json:"timeline"`
 
 	Differences []ammo.Difference `json:"differences,omitempty"` // the first wrong answers; Record is the shot, from 1
-
-	Server *Process `json:"server_process,omitempty"`
-	Gun    *Process `json:"gun_process,omitempty"`
 
 	planned *hdrhistogram.Histogram
 }

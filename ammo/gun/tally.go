@@ -25,6 +25,8 @@ func record(h *hdrhistogram.Histogram, d time.Duration) {
 // tally is what a barrel has counted.
 type tally struct {
 	sent, late, dropped int64
+	wrong               int64         // answers with another status than was expected
+	answered            time.Duration // when the last answer came, on the loops' clock
 	outcomes            [outcomes]int64
 	statuses            [1000]int64 // of answers
 	in, out             int64       // bytes
@@ -97,6 +99,8 @@ func (o Outcome) waited() bool { return o == Answered || o == Timeout || o == Co
 func (t *tally) add(o *tally) {
 	t.sent += o.sent
 	t.late += o.late
+	t.wrong += o.wrong
+	t.answered = max(t.answered, o.answered)
 	t.dropped += o.dropped
 	for i, n := range o.outcomes {
 		t.outcomes[i] += n
@@ -131,6 +135,10 @@ type interval struct {
 	sent, answered, failed, drops int64
 	in, out                       int64
 	times                         *hdrhistogram.Histogram // latency from the planned instant
+}
+
+func (i *interval) isEmpty() bool {
+	return i.sent == 0 && i.answered == 0 && i.failed == 0 && i.drops == 0
 }
 
 func newInterval(second int) *interval {

@@ -71,5 +71,5 @@ func ExamplePlan_String() {
 func ExampleSyntaxError() {
 	_, err := schedule.Parse("line(1,600,20s) const(600)")
 	fmt.Println(err)
-	// Output: load plan: column 26: want ',' before DURATION, got ')': const takes RATE, DURATION, such as const(100,30s)
+	// Output: column 26: want ',' before DURATION, got ')': const takes RATE, DURATION, such as const(100,30s)
 }

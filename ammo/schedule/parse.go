@@ -33,7 +33,7 @@ func (e *SyntaxError) Error() string {
 		}
 		where = fmt.Sprintf("line %d, column %d", line, column)
 	}
-	return fmt.Sprintf("load plan: %s: want %s, got %s: %s", where, e.Want, e.Got, e.Hint)
+	return fmt.Sprintf("%s: want %s, got %s: %s", where, e.Want, e.Got, e.Hint)
 }
 
 // Parse reads the text of a plan; what it may hold is in the package's

@@ -186,11 +186,11 @@ func TestSyntaxErrorText(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	f("const(750)", "load plan: column 10: want ',' before DURATION, got ')': const takes RATE, DURATION, such as const(100,30s)")
+	f("const(750)", "column 10: want ',' before DURATION, got ')': const takes RATE, DURATION, such as const(100,30s)")
 	// Lines are counted where there are several.
-	f("const(1,1s)\n  пауза(1s)\n", "load plan: line 2, column 3: want const, line, step, pause or flood, got \"пауза\": a plan is made of "+
+	f("const(1,1s)\n  пауза(1s)\n", "line 2, column 3: want const, line, step, pause or flood, got \"пауза\": a plan is made of "+
 		"const(RATE,DURATION) line(FROM,TO,DURATION) step(FROM,TO,INCREMENT,DURATION) pause(DURATION) flood(CONNECTIONS,DURATION)")
-	f("pause(30секунд", "load plan: column 9: want a unit: d, h, m, s or ms, got \"секунд\": durations are such as 90, 1.5s, 250ms or 1h30m")
+	f("pause(30секунд", "column 9: want a unit: d, h, m, s or ms, got \"секунд\": durations are such as 90, 1.5s, 250ms or 1h30m")
 }
 
 func FuzzParse(f *testing.F) {

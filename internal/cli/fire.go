@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -23,14 +22,14 @@ import (
 type fireCmd struct {
 	Target string `required:"" placeholder:"HOST:PORT" help:"Whom to fire at."`
 	Ammo   string `required:"" placeholder:"FILE" help:"Requests: Yandex.Tank's request-style ammo, plain or gzip; - is standard input."`
-	Load   string `required:"" placeholder:"LOAD" help:"When to fire, such as 'const(500,30s)' or 'flood(64,10s)'; see below."`
+	Load   string `required:"" placeholder:"LOAD" help:"When to fire, such as 'const(500,30s)' or 'flood(64,10s)'; see above."`
 
-	Instances int           `default:"1000" placeholder:"N" help:"Connections at a time at most, unless the load is a flood (${default})."`
+	Instances int           `placeholder:"N" help:"Connections at a time at most (1000). A flood says its own."`
 	Pipeline  int           `default:"1" placeholder:"N" help:"Shots in flight on each connection of a flood (${default})."`
 	Loop      int64         `default:"0" placeholder:"N" help:"Fire the ammo this many times at most; 0 is as often as the load takes."`
 	Limit     int64         `default:"0" placeholder:"N" help:"Fire this many shots at most; 0 is no limit."`
 	Timeout   time.Duration `default:"2s" placeholder:"TIME" help:"Give up a shot after this time (${default})."`
-	Workers   int           `default:"1" placeholder:"N" help:"Threads that fire (${default}). One fires some 100,000 shots a second."`
+	Workers   int           `default:"1" placeholder:"N" help:"Threads that fire (${default})."`
 	Busy      bool          `help:"Never sleep: times are right to the microsecond, for a whole processor a worker."`
 	Wait      time.Duration `default:"0" placeholder:"TIME" help:"How long to wait for a server that is still starting, such as 10s. 0 does not wait."`
 
@@ -42,7 +41,7 @@ type fireCmd struct {
 	JSON    bool     `help:"Print the summary as JSON."`
 }
 
-// Help is shown below the flags' line.
+// Help is shown above the flags.
 func (*fireCmd) Help() string {
 	return `Fires each shot at its planned instant, whatever the server does, and counts what comes of it. Latency is measured from
 the planned instant, so that a server that stalls pays for all who would have waited, and from the sent one.
@@ -70,9 +69,9 @@ func (c *fireCmd) Run(s *streams) error {
 	if err != nil {
 		return badInput(err)
 	}
-	source, err := c.open()
+	source, err := c.open(s.ctx)
 	if err != nil {
-		return badInput(err)
+		return err
 	}
 	defer source.Close()
 	options := gun.Options{
@@ -95,7 +94,7 @@ func (c *fireCmd) Run(s *streams) error {
 	}
 	server, own := watch{pid: c.PID}, watch{pid: os.Getpid()}
 	if err := server.look(&server.before); err != nil {
-		return badInput(fmt.Errorf("--pid %d: %w", c.PID, err))
+		return badInput(fmt.Errorf("--pid: %w", err))
 	}
 	_ = own.look(&own.before) // not everywhere
 	bar := newProgressLine(s.err, "firing")
@@ -115,10 +114,12 @@ func (c *fireCmd) Run(s *streams) error {
 		if s.ctx.Err() != nil {
 			return errInterrupted
 		}
-		return ammoError(err)
+		return c.ammoError(err)
 	}
 	summary.Ammo = c.Ammo
-	if e := server.look(&server.after); e == nil && c.PID != 0 {
+	if e := server.look(&server.after); e != nil {
+		fmt.Fprintf(s.err, "warning: --pid: %v: it has ended during the run\n", e)
+	} else if c.PID != 0 {
 		summary.Server = server.used(summary.Shots.Answered)
 	}
 	if own.look(&own.after) == nil {
@@ -137,7 +138,7 @@ func (c *fireCmd) Run(s *streams) error {
 		printSummary(s.out, summary)
 	}
 	if err != nil {
-		return ammoError(err)
+		return c.ammoError(err)
 	}
 	return c.judge(s, summary, limits)
 }
@@ -159,10 +160,20 @@ func (c *fireCmd) parse() (plan schedule.Plan, limits []gun.Limit, err error) {
 		limits = append(limits, limit)
 	}
 	_, flood := plan.Flood()
+	for _, limit := range limits {
+		if flood && limit.NeedsPlan() {
+			return plan, nil, fmt.Errorf("--fail %s: in a flood no shot is late or dropped, so it says nothing", limit)
+		}
+	}
+	if c.Instances == 0 && !flood {
+		c.Instances = gun.DefaultInstances
+	}
 	switch {
+	case flood && c.Instances != 0:
+		err = fmt.Errorf("--instances %d: %s says how many connections there are", c.Instances, plan)
 	case !flood && plan.Shots() == 0:
 		err = fmt.Errorf("--load %s: there is not one shot in it", plan)
-	case c.Instances < 1 || c.Pipeline < 1 || c.Workers < 1:
+	case c.Instances < 1 && !flood || c.Pipeline < 1 || c.Workers < 1:
 		err = errors.New("--instances, --pipeline and --workers are at least 1")
 	case c.Loop < 0 || c.Limit < 0 || c.Wait < 0 || c.PID < 0:
 		err = errors.New("--loop, --limit, --wait and --pid cannot be negative")
@@ -182,11 +193,28 @@ type ammoSource interface {
 	io.Closer
 }
 
-func (c *fireCmd) open() (ammoSource, error) {
-	if c.Answers != "" {
-		return ammo.OpenPaired(c.Ammo, c.Answers)
+// open opens the ammo. That of a named pipe waits until somebody writes to it.
+func (c *fireCmd) open(ctx context.Context) (ammoSource, error) {
+	type opened struct {
+		source ammoSource
+		err    error
 	}
-	return ammo.Open(c.Ammo)
+	done := make(chan opened, 1)
+	go func() {
+		if c.Answers != "" {
+			paired, err := ammo.OpenPaired(c.Ammo, c.Answers)
+			done <- opened{paired, err}
+			return
+		}
+		file, err := ammo.Open(c.Ammo)
+		done <- opened{file, err}
+	}()
+	select {
+	case o := <-done:
+		return o.source, badInput(o.err)
+	case <-ctx.Done():
+		return nil, errInterrupted
+	}
 }
 
 // judge tells whether the run is a good one.
@@ -216,8 +244,11 @@ func (c *fireCmd) judge(s *streams, summary *gun.Summary, limits []gun.Limit) er
 }
 
 // ammoError makes errors of the ammo exit with 2.
-func ammoError(err error) error {
-	if bad := (*ammo.SyntaxError)(nil); errors.As(err, &bad) || errors.Is(err, gun.ErrNoAmmo) {
+func (c *fireCmd) ammoError(err error) error {
+	if errors.Is(err, gun.ErrNoAmmo) {
+		return badInput(fmt.Errorf("%s: %w: want a line \"SIZE TAG\" and a request of so many bytes", c.Ammo, err))
+	}
+	if bad := (*ammo.SyntaxError)(nil); errors.As(err, &bad) {
 		return badInput(err)
 	}
 	return err
@@ -236,6 +267,9 @@ func reach(ctx context.Context, target string, wait time.Duration) (netip.AddrPo
 		}
 		if ctx.Err() != nil {
 			return netip.AddrPort{}, ctx.Err()
+		}
+		if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) && unknown.IsNotFound {
+			return netip.AddrPort{}, badInput(fmt.Errorf("--target %s: there is no host of that name", target))
 		}
 		if time.Now().Add(pause).After(until) {
 			hint := ""
@@ -280,6 +314,9 @@ type results struct {
 	phout *os.File
 }
 
+// resultFiles are what a run writes, in the order in which it does.
+var resultFiles = [...]string{"phout.txt", "summary.json", "hdr.txt"}
+
 // newResults makes the folder. It does not write over another run's results.
 func newResults(dir string) (*results, error) {
 	if dir == "" {
@@ -288,10 +325,12 @@ func newResults(dir string) (*results, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, badInput(fmt.Errorf("--out: %w", err))
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "phout.txt"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, badInput(fmt.Errorf("--out %s: it has the results of another run: name another folder, or remove them", dir))
+	for _, name := range resultFiles {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return nil, badInput(fmt.Errorf("--out %s: %s is there from another run: name another folder, or remove it", dir, name))
+		}
 	}
+	f, err := os.OpenFile(filepath.Join(dir, resultFiles[0]), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, badInput(fmt.Errorf("--out: %w", err))
 	}
@@ -309,8 +348,8 @@ func (r *results) finish(s *gun.Summary) error {
 	}
 	err = errors.Join(
 		r.phout.Close(),
-		os.WriteFile(filepath.Join(r.dir, "summary.json"), append(text, '\n'), 0o666),
-		os.WriteFile(filepath.Join(r.dir, "hdr.txt"), s.Percentiles(), 0o666),
+		os.WriteFile(filepath.Join(r.dir, resultFiles[1]), append(text, '\n'), 0o666),
+		os.WriteFile(filepath.Join(r.dir, resultFiles[2]), s.Percentiles(), 0o666),
 	)
 	r.phout = nil
 	return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"redoubt/ammo"
 	"redoubt/ammo/gun"
 )
 
@@ -54,7 +55,11 @@ func printSummary(w io.Writer, s *gun.Summary) {
 		fmt.Fprintf(w, "server    %9.2f s CPU   %.2f µs an answer   %.1f MB at the end\n", p.CPU, p.PerRequest, float64(p.RSS)/1e6)
 	}
 	if p := s.Gun; p != nil {
-		fmt.Fprintf(w, "gun       %9.2f s CPU   %.2f µs an answer\n", p.CPU, p.PerRequest)
+		fmt.Fprintf(w, "gun       %9.2f s CPU", p.CPU)
+		if n.Answered > 0 {
+			fmt.Fprintf(w, "   %.2f µs an answer", p.PerRequest)
+		}
+		fmt.Fprintln(w)
 	}
 
 	fmt.Fprintf(w, "\nlatency          %10s%10s%10s%10s%10s%10s%10s\n", "mean", "p50", "p90", "p95", "p99", "p99.9", "max")
@@ -67,6 +72,9 @@ func printSummary(w io.Writer, s *gun.Summary) {
 	}
 
 	fmt.Fprintf(w, "\nanswers  ")
+	if len(s.Statuses) == 0 {
+		fmt.Fprint(w, " none")
+	}
 	for _, status := range slices.Sorted(maps.Keys(s.Statuses)) {
 		fmt.Fprintf(w, " %s: %s  ", status, thousands(s.Statuses[status]))
 	}
@@ -85,6 +93,10 @@ func printSummary(w io.Writer, s *gun.Summary) {
 
 func printLatency(w io.Writer, name string, l gun.Latency) {
 	fmt.Fprintf(w, "%-14s   ", name)
+	if l.Count == 0 {
+		fmt.Fprintf(w, "%10s\n", "-")
+		return
+	}
 	for _, us := range []float64{l.Mean, l.P50, l.P90, l.P95, l.P99, l.P999, l.Max} {
 		fmt.Fprintf(w, "%10s", span(us))
 	}
@@ -102,8 +114,12 @@ func printTags(w io.Writer, s *gun.Summary) {
 	slices.SortStableFunc(tags, func(a, b gun.Tag) int { return -cmp.Compare(a.Sent+a.Dropped, b.Sent+b.Dropped) })
 	for _, t := range tags[:min(len(tags), most)] {
 		l := t.FromPlanned
-		fmt.Fprintf(w, "%10s%8s%10s%10s%10s  %s\n",
-			thousands(t.Sent+t.Dropped), thousands(t.Failed+t.Dropped), span(l.P50), span(l.P99), span(l.Max), t.Tag)
+		times := [3]string{"-", "-", "-"}
+		if l.Count > 0 {
+			times = [3]string{span(l.P50), span(l.P99), span(l.Max)}
+		}
+		fmt.Fprintf(w, "%10s%8s%10s%10s%10s  %s\n", thousands(t.Sent+t.Dropped), thousands(t.Failed+t.Dropped),
+			times[0], times[1], times[2], ammo.Decoded([]byte(t.Tag), 100))
 	}
 	if more := len(tags) - most; more > 0 {
 		fmt.Fprintf(w, "           ... and %d tags more\n", more)

@@ -13,13 +13,16 @@ import (
 
 func processOf(pid int) (p Process, err error) {
 	if pid <= 0 || pid > 1<<22 {
-		return p, errors.New("there is no such number of a process")
+		return p, errors.New("there is no such process")
 	}
 	// The clock of a process has nanoseconds, where /proc has hundredths of a
 	// second. Its number is made from the process's: see clock_getcpuclockid(3)
 	// and linux/posix-timers_types.h (2: CPU time as it is scheduled).
 	var t unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|2), &t); err != nil {
+		if err == unix.EINVAL || err == unix.ESRCH {
+			return p, errors.New("there is no such process")
+		}
 		return p, fmt.Errorf("its CPU time cannot be read: %w", err)
 	}
 	p.CPU = time.Duration(t.Nano())

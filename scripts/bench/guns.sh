@@ -62,13 +62,12 @@ reduce() {
 	fi
 }
 
-# url_requests prints what wrk sends for /users/1, again and again: ammo of a
-# single record would be read once a shot.
+# url_requests prints what wrk sends for /users/1.
 url_requests() {
-	awk -v host="$address" 'BEGIN {
-		text = "GET /users/1 HTTP/1.1\r\nHost: " host "\r\n\r\n"
-		for (i = 0; i < 1000; i++) printf "%d\n%s", length(text), text
-	}'
+	local text
+	text=$(printf 'GET /users/1 HTTP/1.1\r\nHost: %s\r\n\r\n.' "$address")
+	text=${text%.} # $() takes line ends off the end
+	printf '%d\n%s' "${#text}" "$text"
 }
 
 # measure makes a run, "GUN@SERVER AMMO LOAD SECONDS", and sets result to its JSON.
