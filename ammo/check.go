@@ -86,8 +86,9 @@ type PhaseReport struct {
 // Difference is one wrong or missing answer. Texts are decoded for reading
 // (see Decoded) and cut to about a thousand bytes each.
 type Difference struct {
-	Phase       string `json:"phase"`
-	Record      int    `json:"record"` // in the ammo file, from 1
+	Phase       string `json:"phase,omitempty"`
+	Shot        *int64 `json:"shot,omitempty"` // of a run, from 0
+	Record      int    `json:"record"`         // in the ammo file, from 1
 	Tag         string `json:"tag,omitempty"`
 	Request     string `json:"request"`                // the request line
 	RequestBody string `json:"request_body,omitempty"` // with what stands beyond Content-Length

@@ -36,11 +36,15 @@ type File struct {
 type counter struct {
 	r    io.Reader
 	read int64
+	size int64 // when the file was opened; 0: unknown
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.read += int64(n)
+	if err == io.EOF && c.read < c.size { // or a part would pass for the whole
+		err = fmt.Errorf("it had %d bytes, and was cut to %d meanwhile", c.size, c.read)
+	}
 	return n, err
 }
 
@@ -72,6 +76,7 @@ func Open(path string) (*File, error) {
 		f.start = start
 		if stat.Mode().IsRegular() {
 			f.size = stat.Size() - start
+			f.stored.size = f.size
 		}
 	}
 	return f, nil

@@ -279,3 +279,31 @@ func TestFileProgress(t *testing.T) {
 		}
 	}
 }
+
+// A file that loses its end while it is fired is no shorter file.
+func TestFileCut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.ammo")
+	text := strings.Repeat("100000 tag\n"+strings.Repeat("x", 100000)+"\n", 20)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, int64(len(text)/2)); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; ; n++ {
+		if _, err = f.Next(); err != nil {
+			if n != 10 || err == io.EOF || !strings.Contains(err.Error(), "was cut to") {
+				t.Errorf("after %d records: %v", n, err)
+			}
+			return
+		}
+	}
+}

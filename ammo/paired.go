@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // Paired is an ammo file beside a file of answers, which has a line for each
@@ -23,6 +24,12 @@ func OpenPaired(ammo, answers string) (*Paired, error) {
 		return nil, err
 	}
 	source, err := os.Open(answers)
+	if err == nil {
+		if stat, e := source.Stat(); e == nil && stat.IsDir() {
+			source.Close()
+			err = &os.PathError{Op: "open", Path: answers, Err: syscall.EISDIR}
+		}
+	}
 	if err != nil {
 		records.Close()
 		return nil, err

@@ -22,7 +22,9 @@ type barrel struct {
 	next   int         // ... from this round on
 	empty  bool        // loads is closed, and all of it fired
 
-	room     int     // how many more connections may be opened
+	most     int     // connections at a time
+	room     int     // how many more may be opened
+	parting  []*link // beside those: servers are about to close them
 	idle     []*link // connected, with room for another shot; the one used last is last
 	spare    []*link // without a connection, to be used again
 	flying   int     // shots in flight
@@ -42,7 +44,7 @@ type barrel struct {
 }
 
 func newBarrel(g *run, l *netloop.Loop, loads <-chan load, connections int) *barrel {
-	b := &barrel{gun: g, loop: l, loads: loads, room: connections, tally: newTally(), interval: newInterval(0)}
+	b := &barrel{gun: g, loop: l, loads: loads, most: connections, room: connections, tally: newTally(), interval: newInterval(0)}
 	b.fireFunc = b.fire
 	b.second.Func = b.quietSecond
 	b.end.Func = func() { b.stop(never) }

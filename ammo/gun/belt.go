@@ -3,6 +3,7 @@
 package gun
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -21,6 +22,7 @@ type belt struct {
 // round is a record in its belt.
 type round struct {
 	from, to int
+	record   int // its number in the source
 	tag      string
 	group    uint8 // of the tag, in the summary
 	ask      httpconn.Ask
@@ -44,9 +46,9 @@ const (
 	// beltsAhead is how many belts of a barrel wait to be fired.
 	beltsAhead = 16
 
-	otherGroup  = maxGroups
-	otherTags   = "(other tags)"
-	tagOverhead = 64 // bytes that a round takes besides its request
+	otherGroup = maxGroups
+	otherTags  = "(other tags)"
+	roundBytes = 96 // that a round takes besides its request
 )
 
 // feeder packs a source's records into belts and deals them to barrels.
@@ -57,13 +59,14 @@ type feeder struct {
 	passes  int64   // over the source; 0: no end
 	deal    func(l load) bool
 
-	dealt  int64
-	total  atomic.Int64 // of shots, when all are dealt; negative before
-	groups map[string]uint8
-	kept   []*belt // of a pass, if they are all of it
-	size   int     // of the belts kept
-	most   int     // ... at most
-	keep   bool
+	dealt   int64
+	total   atomic.Int64 // of shots, when all are dealt; negative before
+	refused bool         // deal has: there would be more
+	groups  map[string]uint8
+	kept    []*belt // of a pass, if they are all of it
+	size    int     // of the belts kept
+	most    int     // ... at most
+	keep    bool
 
 	mu   sync.Mutex // of tags, which grow while barrels fire
 	tags []string   // by group
@@ -79,7 +82,11 @@ func newFeeder(source Source, shots, passes int64, deal func(load) bool) *feeder
 // run deals until there is nothing more to deal, deal refuses, or an error of
 // the source.
 func (f *feeder) run() error {
-	defer func() { f.total.Store(f.dealt) }()
+	defer func() {
+		if !f.refused {
+			f.total.Store(f.dealt)
+		}
+	}()
 	more, err := f.read()
 	if err != nil || !more {
 		return err
@@ -102,7 +109,7 @@ func (f *feeder) run() error {
 			pass++
 		default:
 			if err := f.source.Rewind(); err != nil {
-				return err
+				return fmt.Errorf("%w: %w", ErrRewind, err)
 			}
 			dealt := f.dealt
 			more, err = f.read()
@@ -146,6 +153,7 @@ func (f *feeder) give(b *belt) bool {
 		rounds = rounds[:left]
 	}
 	if len(rounds) > 0 && !f.deal(load{belt: b, rounds: rounds, first: f.dealt}) {
+		f.refused = true
 		return false
 	}
 	f.dealt += int64(len(rounds))
@@ -172,7 +180,13 @@ func (f *feeder) read() (more bool, err error) {
 }
 
 func (f *feeder) remember(b *belt) {
-	if f.size += len(b.bytes) + tagOverhead*len(b.rounds); f.size > f.most {
+	f.size += len(b.bytes) + roundBytes*len(b.rounds)
+	for i := range b.rounds {
+		if b.rounds[i].group == otherGroup { // others share theirs
+			f.size += len(b.rounds[i].tag)
+		}
+	}
+	if f.size > f.most {
 		f.keep, f.kept = false, nil
 	}
 	if f.keep {
@@ -191,7 +205,7 @@ func (f *feeder) pack() (*belt, error) {
 		from := len(b.bytes)
 		b.bytes = append(b.bytes, record.Bytes...)
 		method, _ := record.MethodTarget()
-		r := round{from: from, to: len(b.bytes), ask: httpconn.AskOf(method), closes: record.Closes()}
+		r := round{record: record.Number, from: from, to: len(b.bytes), ask: httpconn.AskOf(method), closes: record.Closes()}
 		r.tag, r.group = f.tag(record.Tag)
 		if f.answers != nil {
 			want := f.answers.Answer()

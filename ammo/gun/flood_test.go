@@ -26,8 +26,8 @@ func TestFlood(t *testing.T) {
 			if n := summary.Shots; n.Answered != n.Sent || n.Sent < 7 || n.Sent != s.requests.Load() {
 				t.Errorf("%+v, the server has read %d", n, s.requests.Load())
 			}
-			if summary.Opened != 7 || s.conns.Load() != 7 || summary.Connections != 7 || summary.Loops > 7 {
-				t.Errorf("%d connections, %d opened, %d loops", summary.Connections, summary.Opened, summary.Loops)
+			if summary.Opened != 7 || s.conns.Load() != 7 || summary.Connections != 7 || summary.Workers > 7 {
+				t.Errorf("%d connections, %d opened, %d loops", summary.Connections, summary.Opened, summary.Workers)
 			}
 			if summary.In != s.out.Load() || summary.Out != s.in.Load() {
 				t.Errorf("%d bytes in, %d were sent; %d bytes out, %d have come", summary.In, s.out.Load(), summary.Out, s.in.Load())

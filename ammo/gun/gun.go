@@ -3,7 +3,9 @@
 package gun
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -57,17 +59,16 @@ func Fire(ctx context.Context, o Options) (*Summary, error) {
 	g.group = group
 	g.recorder = newRecorder(o, loops)
 	g.judge = newJudge()
-	feeds := g.load(connections)
-	fed, primed := g.feed(feeds)
+	fed, primed := g.feed(g.load(connections))
 	select {
 	case <-primed:
 	case err := <-fed:
 		// All of the ammo fits into what waits to be fired, or is no good.
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrRewind) {
 			group.Close()
 			return nil, err
 		}
-		fed <- nil
+		fed <- err
 	case <-ctx.Done():
 		close(g.quit)
 		group.Close()
@@ -76,29 +77,25 @@ func Fire(ctx context.Context, o Options) (*Summary, error) {
 	return g.fire(ctx, fed)
 }
 
-// load makes the barrels. In a flood they share what is fed, as one may be
-// faster than the other; in a scheduled run each has its own part.
-func (g *run) load(connections int) (feeds []chan load) {
+// load makes the barrels. They share what is fed: one whose connections all
+// hang has its own belt to wait with, and no others.
+func (g *run) load(connections int) chan load {
 	loops := g.group.Loops()
+	feed := make(chan load, beltsAhead*len(loops))
 	for i, l := range loops {
-		if i == 0 || !g.flood {
-			feeds = append(feeds, make(chan load, beltsAhead))
-		}
 		share := (connections + len(loops) - 1 - i) / len(loops)
-		g.all = append(g.all, newBarrel(g, l, feeds[len(feeds)-1], share))
+		g.all = append(g.all, newBarrel(g, l, feed, share))
 	}
 	g.barrels.Add(len(loops))
-	return feeds
+	return feed
 }
 
 // feed runs the feeder. fed brings its end, and primed is closed when as much
 // waits to be fired as may.
-func (g *run) feed(feeds []chan load) (fed chan error, primed chan struct{}) {
+func (g *run) feed(to chan load) (fed chan error, primed chan struct{}) {
 	fed, primed = make(chan error, 1), make(chan struct{})
-	turn, full := 0, false
+	full := false
 	g.feeder = newFeeder(g.options.Source, g.shots(), g.options.Passes, func(l load) bool {
-		to := feeds[turn]
-		turn = (turn + 1) % len(feeds)
 		select {
 		case to <- l:
 		default:
@@ -117,9 +114,7 @@ func (g *run) feed(feeds []chan load) (fed chan error, primed chan struct{}) {
 	})
 	go func() {
 		fed <- g.feeder.run() // before the barrels can end for want of shots
-		for _, c := range feeds {
-			close(c)
-		}
+		close(to)
 		g.wakeHungry()
 	}()
 	return fed, primed
@@ -153,6 +148,7 @@ func (g *run) fire(ctx context.Context, fed chan error) (*Summary, error) {
 	ran := make(chan error, 1)
 	go func() { ran <- g.group.Run() }()
 
+	o := &g.options
 	clock := g.group.Loops()[0].Clock
 	now := time.Now()
 	g.wall = now.UnixNano() - int64(clock())
@@ -179,16 +175,23 @@ func (g *run) fire(ctx context.Context, fed chan error) (*Summary, error) {
 	interrupted := false
 	done := ctx.Done()
 	failed := g.recorder.failed
+	overdue := time.After(lead + o.Plan.Duration() + 2*o.Timeout + time.Second)
 	for running := true; running; {
 		select {
 		case <-finished:
 			running = false
-		case err = <-fed:
-			if fed = nil; err != nil {
+		case e := <-fed:
+			fed = nil
+			err = cmp.Or(err, e)
+			if e != nil && !errors.Is(e, ErrRewind) {
 				stop()
 			}
-		case err = <-failed:
+		case e := <-failed:
 			failed = nil
+			err = cmp.Or(err, e)
+			stop()
+		case <-overdue: // each shot that there was has been fired, and been answered or given up
+			err = cmp.Or(err, ErrLateAmmo)
 			stop()
 		case <-done:
 			done, interrupted = nil, true
@@ -203,16 +206,12 @@ func (g *run) fire(ctx context.Context, fed chan error) (*Summary, error) {
 	if fed != nil {
 		select {
 		case e := <-fed:
-			if err == nil {
-				err = e
-			}
+			err = cmp.Or(err, e)
 		case <-time.After(sourceWait): // it waits for a pipe
 		}
 	}
 	seconds, recordError := g.recorder.close()
-	if err == nil {
-		err = recordError
-	}
+	err = cmp.Or(err, recordError)
 	quiet, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if ran != nil {
@@ -220,6 +219,6 @@ func (g *run) fire(ctx context.Context, fed chan error) (*Summary, error) {
 		<-ran
 	}
 	s := g.summary(seconds, cut, end, interrupted)
-	g.addWrong(s)
+	g.addWrong(ctx, s)
 	return s, err
 }

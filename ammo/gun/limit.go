@@ -19,14 +19,14 @@ type Limit struct {
 }
 
 // LimitHelp says what a limit may be.
-const LimitHelp = `p50, p99, p99.9, max or mean against a time, as p99>5ms; errors, timeouts, late or dropped against a number or
-percent of the planned shots, as errors>0.1%; a status against a number or percent of the answers, as 5xx>0 or
+const LimitHelp = `p50, p99, p99.9, max or mean against a time, as p99>5ms; errors, failed, timeouts, late, dropped or wrong against a
+number or percent of the planned shots, as errors>0.1%; a status against a number or percent of the answers, as 5xx>0 or
 404>10%; rate (answers a second) against a number, as rate<1000`
 
 var (
 	limitShape  = regexp.MustCompile(`^\s*([a-z0-9.]+)\s*([<>])\s*(\S+)\s*$`)
 	percentile  = regexp.MustCompile(`^p[0-9]{1,2}(\.[0-9]{1,4})?$`)
-	statusShape = regexp.MustCompile(`^[1-9]([0-9]{2}|xx)$`)
+	statusShape = regexp.MustCompile(`^[1-5]([0-9]{2}|xx)$`)
 )
 
 // ParseLimit reads a limit such as p99>5ms; see LimitHelp.
@@ -44,17 +44,17 @@ func ParseLimit(text string) (Limit, error) {
 			err = fmt.Errorf("want a time such as 5ms or 1.5s")
 		}
 		l.value = float64(d) / 1000
-	case slices.Contains([]string{"errors", "timeouts", "late", "dropped", "rate"}, l.metric), statusShape.MatchString(l.metric):
+	case slices.Contains([]string{"errors", "failed", "timeouts", "late", "dropped", "wrong", "rate"}, l.metric), statusShape.MatchString(l.metric):
 		number, percent := strings.CutSuffix(m[3], "%")
 		l.share = percent
 		if l.value, err = strconv.ParseFloat(number, 64); err != nil || !(l.value >= 0) {
-			err = fmt.Errorf("want a number, or with errors, timeouts, late, dropped and statuses a share such as 0.1%%")
+			err = fmt.Errorf("want a number, or, but for rate, a share such as 0.1%%")
 		}
 		if err == nil && l.share && l.metric == "rate" {
 			err = fmt.Errorf("a rate is no share of anything")
 		}
 	default:
-		return Limit{}, fmt.Errorf("%q: there is no metric %q, but mean, max, p50, p99.9 and the like, errors, timeouts, late, dropped, rate, and statuses such as 404 and 5xx", text, l.metric)
+		return Limit{}, fmt.Errorf("%q: there is no metric %q, but mean, max, p50, p99.9 and the like, errors, failed, timeouts, late, dropped, wrong, rate, and statuses such as 404 and 5xx", text, l.metric)
 	}
 	if err != nil {
 		return Limit{}, fmt.Errorf("%q: %s is compared with %q: %w", text, l.metric, m[3], err)
@@ -86,6 +86,10 @@ func (l Limit) Check(s *Summary) (kept bool, got string) {
 		have = s.At(percent)
 	case l.metric == "errors":
 		have = float64(s.Shots.TimedOut + s.Shots.Failed + s.Shots.Dropped)
+	case l.metric == "failed":
+		have = float64(s.Shots.Failed)
+	case l.metric == "wrong":
+		have = float64(s.Shots.Wrong)
 	case l.metric == "timeouts":
 		have = float64(s.Shots.TimedOut)
 	case l.metric == "late":

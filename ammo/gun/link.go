@@ -5,6 +5,7 @@ package gun
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"syscall"
 	"time"
 
@@ -28,7 +29,7 @@ type link struct {
 	place     int // in barrel.idle; -1: not there
 	connected bool
 	closing   bool   // takes no more shots
-	given     bool   // its room has been given back
+	parting   bool   // another may be opened in its place
 	resting   bool   // before it gives back its room
 	overdue   bool   // the time-out has passed; what has arrived is read before it counts
 	gaveUp    bool   // ... and now it does
@@ -123,6 +124,27 @@ func (l *link) land(o Outcome, net, received int, end time.Duration) {
 	l.barrel.landed(s, o, net, status, received, end)
 }
 
+// part leaves the place of a connection to another: the server is about to
+// close it. Where servers do not keep their word, there are not more of these
+// than there are places.
+func (l *link) part() {
+	b := l.barrel
+	if len(b.parting) == b.most {
+		b.parting[0].client.Conn().Abort() // it has its answer
+		b.parting[0].parted()
+	}
+	l.parting = true
+	b.parting = append(b.parting, l)
+	b.room++
+}
+
+func (l *link) parted() {
+	b := l.barrel
+	l.parting = false
+	b.parting = slices.DeleteFunc(b.parting, func(other *link) bool { return other == l })
+	b.room--
+}
+
 func (l *link) enterIdle() {
 	if l.place < 0 {
 		l.place = len(l.barrel.idle)
@@ -139,16 +161,6 @@ func (l *link) leaveIdle() {
 	idle[l.place] = idle[last]
 	idle[l.place].place = l.place
 	l.barrel.idle, l.place = idle[:last], -1
-}
-
-// giveRoom lets another connection be opened. This one may still wait for the
-// server to close it.
-func (l *link) giveRoom() {
-	if !l.given {
-		l.given = true
-		l.barrel.room++
-		l.barrel.tally.open--
-	}
 }
 
 // OnConnect sends what has waited, and the methods below are httpconn's, too.
@@ -182,20 +194,21 @@ func (l *link) OnResponse(_ *httpconn.Client, r *http1.Response) { l.status = r.
 
 // OnBody keeps what is to be compared.
 func (l *link) OnBody(_ *httpconn.Client, piece []byte) {
-	if l.oldest().round.want != nil && len(l.body) <= maxBody {
+	if want := l.oldest().round.want; want != nil && len(l.body) <= want.most() {
 		l.body = append(l.body, piece...)
 	}
 }
 
 // OnDone counts an answer.
 func (l *link) OnDone(c *httpconn.Client, _ *http1.Body, reusable bool) {
+	b := l.barrel
 	outcome := Answered
 	if c.Surplus() {
 		outcome = Surplus
 	} else {
 		l.compare()
 	}
-	l.land(outcome, outcome.Net(), c.Received(), l.barrel.loop.Clock())
+	l.land(outcome, outcome.Net(), c.Received(), b.loop.Clock())
 	switch {
 	case !reusable:
 		l.closing = true
@@ -206,10 +219,10 @@ func (l *link) OnDone(c *httpconn.Client, _ *http1.Body, reusable bool) {
 		l.enterIdle()
 	}
 	if l.closing && l.count == 0 {
-		l.giveRoom()
+		l.part()
 	}
-	l.barrel.freed()
-	l.barrel.finish()
+	b.freed()
+	b.finish()
 }
 
 // compare hands an answer to the judge that is not clearly the expected one.
@@ -225,8 +238,12 @@ func (l *link) compare() {
 			b.doubts = append(b.doubts, doubt{s.belt, s.round, s.number, l.status, bytes.Clone(l.body)})
 		}
 	case !s.belt.right(s.round, l.body):
-		b.gun.judge.put(doubt{s.belt, s.round, s.number, l.status, bytes.Clone(l.body)})
+		b.gun.judge.put(doubt{s.belt, s.round, s.number, l.status, l.body})
 	}
+	l.dropBody()
+}
+
+func (l *link) dropBody() {
 	if l.body = l.body[:0]; cap(l.body) > keepBody {
 		l.body = nil
 	}
@@ -281,7 +298,8 @@ func (l *link) OnClose(_ *httpconn.Client, reason error) {
 	}
 	b.loop.Disarm(&l.timer)
 	failed := !l.connected
-	l.first, l.status, l.body = 0, 0, l.body[:0]
+	l.first, l.status = 0, 0
+	l.dropBody()
 	l.connected, l.closing, l.gaveUp, l.unsent = false, false, false, false
 	if failed && b.gun.flood && !b.stopped {
 		l.resting = true
@@ -309,8 +327,11 @@ func (l *link) verdict(reason error) Outcome {
 
 // release makes the link another connection's.
 func (l *link) release() {
-	l.giveRoom()
-	l.given = false
+	if l.parting {
+		l.parted()
+	}
+	l.barrel.room++
+	l.barrel.tally.open--
 	l.barrel.spare = append(l.barrel.spare, l)
 	l.barrel.freed()
 	l.barrel.finish()

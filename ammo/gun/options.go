@@ -32,7 +32,7 @@ type Options struct {
 	Limit     int64         // shots at most; 0: no limit
 	Instances int           // connections at a time in a scheduled run; 0: DefaultInstances. A flood's plan says its own
 	Pipeline  int           // shots in flight on a connection of a flood; 0: 1
-	Loops     int           // threads that fire; 0: 1
+	Loops     int           // threads that fire; 0: 1. GOMAXPROCS should be two more
 	Busy      bool          // they never sleep
 	Timeout   time.Duration // of a shot, from the sent instant to the last byte; 0: DefaultTimeout
 
@@ -60,3 +60,10 @@ func (o *Options) defaults() {
 
 // ErrNoAmmo says that a source has no records.
 var ErrNoAmmo = errors.New("there is no record in it")
+
+// ErrRewind says that a source cannot begin again, and the plan takes more than
+// one pass. All that the first has brought has been fired.
+var ErrRewind = errors.New("the ammo is over before the plan, and cannot begin again")
+
+// ErrLateAmmo says that a source has been waited for until the plan was over.
+var ErrLateAmmo = errors.New("the ammo has come too slowly: the plan is over, and shots of it were never there")

@@ -93,7 +93,7 @@ func (r *recorder) write(rows []phout.Row) {
 
 func (r *recorder) tell(i *interval) {
 	s := Second{
-		Second: i.second, Sent: i.sent, Answered: i.answered, Failed: i.failed, Dropped: i.drops, In: i.in, Out: i.out,
+		Second: i.second, Sent: i.sent, Answered: i.answered, Errors: i.failed, Dropped: i.drops, In: i.in, Out: i.out,
 		Latency: newLatency(i.times),
 	}
 	r.seconds = append(r.seconds, s)

@@ -196,7 +196,7 @@ func TestDefaults(t *testing.T) {
 	summary := shoot(t, s, "const(50,100ms)", magazineOf(keep), func(o *Options) {
 		*o = Options{Target: o.Target, Source: o.Source, Plan: o.Plan}
 	})
-	if summary.Connections != DefaultInstances || summary.Timeout != DefaultTimeout.Seconds() || summary.Loops != 1 || summary.Shots.Answered != 5 {
+	if summary.Connections != DefaultInstances || summary.Timeout != DefaultTimeout.Seconds() || summary.Workers != 1 || summary.Shots.Answered != 5 {
 		t.Errorf("%+v", summary)
 	}
 	if summary.Target != s.addr.String() || summary.Load != "const(50,100ms)" || len(summary.Percentiles()) == 0 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -294,7 +295,8 @@ func TestAmmoBreaksLater(t *testing.T) {
 	}
 }
 
-// A source that cannot be read again ends a run that needs it.
+// A source that cannot be read again ends a run that needs it, when all that
+// it has given has been fired.
 func TestRewindFails(t *testing.T) {
 	t.Parallel()
 	s := serve(t, answering(fine))
@@ -304,5 +306,43 @@ func TestRewindFails(t *testing.T) {
 	summary := shoot(t, s, "const(1000,300ms)", m, nil)
 	if summary.Shots.Answered != 300 || m.passes != 0 {
 		t.Errorf("%+v, %d passes", summary.Shots, m.passes)
+	}
+	m = magazineOf(strings.Repeat("x", 1<<20)) // too large to stay
+	request := strings.Repeat("GET / HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("x", 30<<10)+"\r\n\r\n", 1)
+	m.records = nil
+	for i := range 2500 {
+		m.records = append(m.records, ammo.Record{Bytes: []byte(request), Number: i + 1})
+	}
+	m.rewind = io.ErrClosedPipe
+	summary, err := shootContext(t, context.Background(), s.addr, "const(10000,3s)", m, nil)
+	if !errors.Is(err, ErrRewind) || summary.Shots.Sent+summary.Shots.Dropped != 2500 {
+		t.Errorf("%v, %+v", err, summary.Shots)
+	}
+}
+
+// A source that stops giving does not keep a run from ending.
+func TestAmmoStops(t *testing.T) {
+	t.Parallel()
+	s := serve(t, answering(fine))
+	m := numbered(beltsAhead*beltRounds + 10*beltRounds)
+	m.gate = make(chan struct{}, len(m.records))
+	for range len(m.records) - 5 {
+		m.gate <- struct{}{}
+	}
+	defer close(m.gate)
+	summary, err := shootContext(t, context.Background(), s.addr, "const(10000,200ms)", m, func(o *Options) { o.Timeout = 200 * time.Millisecond })
+	if !errors.Is(err, ErrLateAmmo) || summary.Shots.Sent < beltsAhead*beltRounds || summary.Shots.Planned != 2000 {
+		t.Errorf("%v, %+v", err, summary.Shots)
+	}
+}
+
+// A barrel whose connections all hang does not keep ammo from the others.
+func TestHungBarrel(t *testing.T) {
+	t.Parallel()
+	s := silentOnce(t)
+	summary := shoot(t, s, "const(2000,2s)", numbered(10), func(o *Options) { o.Instances, o.Loops = 2, 2 })
+	// The one that hangs has a belt, and takes one more when its time is over.
+	if n := summary.Shots; n.TimedOut == 0 || n.Answered < 4000-5*beltRounds {
+		t.Errorf("%+v", n)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"redoubt/ammo"
 )
 
@@ -25,7 +23,7 @@ type Summary struct {
 	Interrupted bool    `json:"interrupted"`
 	ClosedLoop  bool    `json:"closed_loop"` // a flood: shots are sent when answers come, so "from planned" and "from sent" are one
 
-	Loops       int     `json:"loops"`
+	Workers     int     `json:"workers"`
 	Connections int     `json:"connections"` // at a time at most
 	Opened      int64   `json:"connections_opened"`
 	Most        int64   `json:"connections_at_once"`
@@ -48,7 +46,7 @@ type Summary struct {
 
 	Differences []ammo.Difference `json:"differences,omitempty"` // the first wrong answers; Record is the shot, from 1
 
-	planned *hdrhistogram.Histogram
+	planned *times
 }
 
 // Shots are counts. Planned = Sent + Dropped, and Sent = Answered + TimedOut +
@@ -60,8 +58,9 @@ type Shots struct {
 	Dropped  int64 `json:"dropped"`  // not sent: no connection came free in time, or the run was ended
 	Answered int64 `json:"answered"` // whole
 	TimedOut int64 `json:"timed_out"`
-	Failed   int64 `json:"failed"` // otherwise
-	Wrong    int64 `json:"wrong"`  // of those answered: not what was expected
+	Failed   int64 `json:"failed"`   // otherwise
+	Compared int64 `json:"compared"` // of those answered: with what was expected
+	Wrong    int64 `json:"wrong"`    // of those compared
 }
 
 // Latency is a distribution in microseconds.
@@ -83,7 +82,7 @@ type Tag struct {
 	Tag         string  `json:"tag"`
 	Sent        int64   `json:"sent"`
 	Dropped     int64   `json:"dropped"`
-	Failed      int64   `json:"failed"` // timed out or otherwise
+	Errors      int64   `json:"errors"` // timed out or failed
 	FromPlanned Latency `json:"latency_from_planned"`
 	FromSent    Latency `json:"latency_from_sent"`
 }
@@ -95,7 +94,7 @@ type Second struct {
 	Planned  int64   `json:"planned"`
 	Sent     int64   `json:"sent"`
 	Answered int64   `json:"answered"`
-	Failed   int64   `json:"failed"` // timed out or otherwise
+	Errors   int64   `json:"errors"` // timed out or failed
 	Dropped  int64   `json:"dropped"`
 	In       int64   `json:"bytes_in"`
 	Out      int64   `json:"bytes_out"`
@@ -110,15 +109,15 @@ type Process struct {
 	RSS        int64   `json:"rss_bytes"` // at the end
 }
 
-func newLatency(h *hdrhistogram.Histogram) Latency {
+func newLatency(h *times) Latency {
 	us := func(ns float64) float64 { return math.Round(ns) / 1000 }
-	at := func(p float64) float64 { return us(float64(h.ValueAtPercentile(p))) }
+	at := func(p float64) float64 { return us(float64(h.at(p))) }
 	if h.TotalCount() == 0 {
 		return Latency{}
 	}
 	return Latency{
-		Count: h.TotalCount(), Mean: us(h.Mean()), P50: at(50), P75: at(75), P90: at(90), P95: at(95), P98: at(98), P99: at(99),
-		P999: at(99.9), Max: us(float64(h.Max())),
+		Count: h.TotalCount(), Mean: us(min(h.Mean(), float64(h.max))), P50: at(50), P75: at(75), P90: at(90), P95: at(95), P98: at(98), P99: at(99),
+		P999: at(99.9), Max: us(float64(h.max)),
 	}
 }
 
@@ -128,7 +127,7 @@ func (s *Summary) At(percent float64) float64 {
 	if s.planned == nil || s.planned.TotalCount() == 0 {
 		return 0
 	}
-	return float64(s.planned.ValueAtPercentile(percent)) / 1000
+	return float64(s.planned.at(percent)) / 1000
 }
 
 // count fills in what the tally knows.
@@ -163,7 +162,7 @@ func (s *Summary) count(t *tally, tagOf func(int) string) {
 	for i, g := range t.groups {
 		if g != nil {
 			s.Tags = append(s.Tags, Tag{
-				Tag: tagOf(i), Sent: g.sent, Dropped: g.dropped, Failed: g.failed,
+				Tag: tagOf(i), Sent: g.sent, Dropped: g.dropped, Errors: g.failed,
 				FromPlanned: newLatency(g.planned), FromSent: newLatency(g.actual),
 			})
 		}

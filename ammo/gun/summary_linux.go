@@ -1,6 +1,7 @@
 package gun
 
 import (
+	"context"
 	"time"
 )
 
@@ -16,7 +17,7 @@ func (g *run) summary(seconds []Second, cut, end time.Duration, interrupted bool
 		Target: o.Target.String(), Load: o.Plan.String(),
 		Begin:       time.Unix(0, g.wall+int64(g.origin)).UTC().Format(time.RFC3339Nano),
 		Interrupted: interrupted, ClosedLoop: g.flood,
-		Loops: len(g.all), Connections: o.Instances, Timeout: o.Timeout.Seconds(),
+		Workers: len(g.all), Connections: o.Instances, Timeout: o.Timeout.Seconds(),
 		Timeline: seconds,
 	}
 	if !g.flood && cut > 0 {
@@ -31,12 +32,11 @@ func (g *run) summary(seconds []Second, cut, end time.Duration, interrupted bool
 	// last answer if that came later: one connection that hangs at the end must
 	// not count for all.
 	over := t.answered - g.origin
-	if g.feeder.total.Load() < 0 || !g.flood { // else the ammo has ended a flood
-		planned := min(length, o.Plan.Duration())
-		if cut > 0 {
-			planned = min(planned, cut-g.origin)
-		}
-		over = max(over, planned)
+	switch total := g.feeder.total.Load(); {
+	case cut > 0:
+		over = max(over, min(cut-g.origin, o.Plan.Duration()))
+	case total < 0, total == o.Plan.Shots(): // else there was less ammo than the plan would take
+		over = max(over, o.Plan.Duration())
 	}
 	s.Rate = perSecond(s.Shots.Answered, over)
 	for i := range s.Timeline {
@@ -68,11 +68,15 @@ func (g *run) dropUnfed(t *tally, cut time.Duration) {
 }
 
 // addWrong adds what answers were not the expected ones.
-func (g *run) addWrong(s *Summary) {
-	wrong, doubts := g.judge.close()
+func (g *run) addWrong(ctx context.Context, s *Summary) {
+	g.judge.close(ctx)
+	wrong, doubts := g.judge.wrong, g.judge.shown
 	for _, b := range g.all {
 		wrong += b.tally.wrong
 		doubts = append(doubts, b.doubts...)
+	}
+	if g.feeder.answers != nil {
+		s.Shots.Compared = s.Shots.Answered - g.judge.unjudged
 	}
 	s.Shots.Wrong, s.Differences = wrong, differences(doubts)
 }

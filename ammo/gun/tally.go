@@ -12,14 +12,29 @@ const Late = time.Millisecond
 // maxGroups is how many tags are counted apart.
 const maxGroups = 100
 
-// newTimes is a histogram of nanoseconds, of 64 up to an hour, right to so
-// many digits. With three digits it takes 200 KB, with two 30.
-func newTimes(digits int) *hdrhistogram.Histogram {
-	return hdrhistogram.New(64, int64(time.Hour), digits)
+// times is a distribution of nanoseconds, from 64 up to an hour.
+type times struct {
+	*hdrhistogram.Histogram
+	max int64 // to the nanosecond, where the histogram has the end of a range
 }
 
-func record(h *hdrhistogram.Histogram, d time.Duration) {
-	_ = h.RecordValue(int64(min(max(d, 0), time.Hour))) // in range: it cannot fail
+// newTimes is right to so many digits. With three it takes 200 KB, with two 30.
+func newTimes(digits int) *times {
+	return &times{Histogram: hdrhistogram.New(64, int64(time.Hour), digits)}
+}
+
+func (t *times) add(o *times) {
+	t.Merge(o.Histogram)
+	t.max = max(t.max, o.max)
+}
+
+// at is what so many percent do not exceed.
+func (t *times) at(percent float64) int64 { return min(t.ValueAtPercentile(percent), t.max) }
+
+func record(t *times, d time.Duration) {
+	ns := int64(min(max(d, 0), time.Hour))
+	t.max = max(t.max, ns)
+	_ = t.RecordValue(ns) // in range: it cannot fail
 }
 
 // tally is what a barrel has counted.
@@ -31,9 +46,9 @@ type tally struct {
 	statuses            [1000]int64 // of answers
 	in, out             int64       // bytes
 
-	planned *hdrhistogram.Histogram // latency from the planned instant
-	actual  *hdrhistogram.Histogram // latency from the sent instant
-	delay   *hdrhistogram.Histogram // from the planned instant to the sent one
+	planned *times // latency from the planned instant
+	actual  *times // latency from the sent instant
+	delay   *times // from the planned instant to the sent one
 	groups  [maxGroups + 1]*groupTally
 
 	opened, open, most int64 // connections
@@ -43,7 +58,7 @@ type tally struct {
 // groupTally is what has become of the shots with one tag.
 type groupTally struct {
 	sent, dropped, failed int64
-	planned, actual       *hdrhistogram.Histogram
+	planned, actual       *times
 }
 
 func newTally() *tally {
@@ -110,9 +125,9 @@ func (t *tally) add(o *tally) {
 	}
 	t.in += o.in
 	t.out += o.out
-	t.planned.Merge(o.planned)
-	t.actual.Merge(o.actual)
-	t.delay.Merge(o.delay)
+	t.planned.add(o.planned)
+	t.actual.add(o.actual)
+	t.delay.add(o.delay)
 	for i, from := range o.groups {
 		if from == nil {
 			continue
@@ -121,8 +136,8 @@ func (t *tally) add(o *tally) {
 		to.sent += from.sent
 		to.dropped += from.dropped
 		to.failed += from.failed
-		to.planned.Merge(from.planned)
-		to.actual.Merge(from.actual)
+		to.planned.add(from.planned)
+		to.actual.add(from.actual)
 	}
 	t.opened += o.opened
 	t.most += o.most
@@ -134,7 +149,7 @@ type interval struct {
 	second                        int
 	sent, answered, failed, drops int64
 	in, out                       int64
-	times                         *hdrhistogram.Histogram // latency from the planned instant
+	times                         *times // latency from the planned instant
 }
 
 func (i *interval) isEmpty() bool {
@@ -152,5 +167,5 @@ func (i *interval) add(o *interval) {
 	i.drops += o.drops
 	i.in += o.in
 	i.out += o.out
-	i.times.Merge(o.times)
+	i.times.add(o.times)
 }

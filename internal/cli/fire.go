@@ -9,8 +9,11 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"syscall"
 	"time"
 
 	"redoubt/ammo"
@@ -57,7 +60,7 @@ Rates may be fractions; times are such as 90s, 1h30m, 1.5s or 500ms.
 
 LIMIT: ` + gun.LimitHelp + `.
 
-  redoubt fire --target localhost:8080 --ammo set/ammo/phase_1_get.ammo --load 'line(1,2000,30s) const(2000,30s)'
+  redoubt fire --target localhost:8080 --ammo set/ammo/phase_1_get.ammo --load 'line(1,2000,30s) const(2000,30s)' --fail 'errors>0'
   redoubt fire --target localhost:8080 --ammo set/ammo/phase_1_get.ammo --load 'flood(64,10s)' --out run-1
 
 Exits with 0 if the run came to its end, 1 if it was interrupted, not one shot was answered, answers
@@ -69,7 +72,13 @@ func (c *fireCmd) Run(s *streams) error {
 	if err != nil {
 		return badInput(err)
 	}
-	source, err := c.open(s.ctx)
+	ctx := s.ctx
+	if !signal.Ignored(syscall.SIGHUP) { // a terminal that goes away must not cost the report
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
+	source, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,8 +87,8 @@ func (c *fireCmd) Run(s *streams) error {
 		Source: source, Plan: plan, Passes: c.Loop, Limit: c.Limit, Instances: c.Instances, Pipeline: c.Pipeline,
 		Loops: c.Workers, Busy: c.Busy, Timeout: c.Timeout, Numbered: c.EnumTag,
 	}
-	if options.Target, err = reach(s.ctx, c.Target, c.Wait); err != nil {
-		if s.ctx.Err() != nil {
+	if options.Target, err = reach(ctx, c.Target, c.Wait); err != nil {
+		if ctx.Err() != nil {
 			return errInterrupted
 		}
 		return err
@@ -97,21 +106,21 @@ func (c *fireCmd) Run(s *streams) error {
 		return badInput(fmt.Errorf("--pid: %w", err))
 	}
 	_ = own.look(&own.before) // not everywhere
-	bar := newProgressLine(s.err, "firing")
-	options.OnSecond = func(second gun.Second) {
-		done := float64(second.Second+1) / max(plan.Duration().Seconds(), 1)
-		bar.update(done, fmt.Sprintf("%s/s sent, %s/s answered, %s failed, p99 %s",
-			thousands(second.Sent), thousands(second.Answered), thousands(second.Failed+second.Dropped), span(second.Latency.P99)))
-	}
+	sayWhat(s.err, plan, options.Target)
+	progress := showSeconds(s.err, plan)
+	options.OnSecond = progress.show
+	defer context.AfterFunc(ctx, func() {
+		fmt.Fprintf(s.err, "\ninterrupted: waiting %v at most for what is in flight; once more ends it without a report\n", c.Timeout)
+	})()
 	// A loop that fires gives its place to nobody, and something has to read
 	// ammo and write results.
 	if least := c.Workers + 2; runtime.GOMAXPROCS(0) < least {
 		runtime.GOMAXPROCS(least)
 	}
-	summary, err := gun.Fire(s.ctx, options)
-	bar.clear()
+	summary, err := gun.Fire(ctx, options)
+	progress.end()
 	if summary == nil {
-		if s.ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return errInterrupted
 		}
 		return c.ammoError(err)
@@ -125,9 +134,7 @@ func (c *fireCmd) Run(s *streams) error {
 	if own.look(&own.after) == nil {
 		summary.Gun = own.used(summary.Shots.Answered)
 	}
-	if e := results.finish(summary); err == nil {
-		err = e
-	}
+	err = errors.Join(err, results.finish(summary))
 	if c.JSON {
 		text, e := json.MarshalIndent(summary, "", "  ")
 		if e != nil {
@@ -144,9 +151,9 @@ func (c *fireCmd) Run(s *streams) error {
 }
 
 func (c *fireCmd) parse() (plan schedule.Plan, limits []gun.Limit, err error) {
-	if _, port, err := net.SplitHostPort(c.Target); err != nil {
-		return plan, nil, fmt.Errorf("--target %s: write HOST:PORT, such as localhost:8080", c.Target)
-	} else if _, err := net.LookupPort("tcp", port); err != nil {
+	if _, port, err := net.SplitHostPort(c.Target); err != nil || strings.Contains(c.Target, "/") {
+		return plan, nil, fmt.Errorf("--target %s: write HOST:PORT, such as localhost:8080, without http://", c.Target)
+	} else if n, err := net.LookupPort("tcp", port); err != nil || n == 0 {
 		return plan, nil, fmt.Errorf("--target %s: %q is no port", c.Target, port)
 	}
 	if plan, err = schedule.Parse(c.Load); err != nil {
@@ -225,10 +232,10 @@ func (c *fireCmd) judge(s *streams, summary *gun.Summary, limits []gun.Limit) er
 	broken := 0
 	for _, limit := range limits {
 		kept, got := limit.Check(summary)
-		word := "kept"
+		word := "not so"
 		if !kept {
 			broken++
-			word = "BROKEN"
+			word = "FAILS"
 		}
 		fmt.Fprintf(s.err, "--fail %s: %s, it was %s\n", limit, word, got)
 	}
@@ -248,6 +255,9 @@ func (c *fireCmd) ammoError(err error) error {
 	if errors.Is(err, gun.ErrNoAmmo) {
 		return badInput(fmt.Errorf("%s: %w: want a line \"SIZE TAG\" and a request of so many bytes", c.Ammo, err))
 	}
+	if errors.Is(err, gun.ErrRewind) {
+		return badInput(fmt.Errorf("%w; --loop 1 ends there", err))
+	}
 	if bad := (*ammo.SyntaxError)(nil); errors.As(err, &bad) {
 		return badInput(err)
 	}
@@ -259,6 +269,9 @@ func (c *fireCmd) ammoError(err error) error {
 func reach(ctx context.Context, target string, wait time.Duration) (netip.AddrPort, error) {
 	const pause = 50 * time.Millisecond
 	dialer := net.Dialer{Timeout: 5 * time.Second}
+	if wait > 0 {
+		dialer.Timeout = min(dialer.Timeout, wait)
+	}
 	for until := time.Now().Add(wait); ; {
 		conn, err := dialer.DialContext(ctx, "tcp", target)
 		if err == nil {
@@ -275,6 +288,9 @@ func reach(ctx context.Context, target string, wait time.Duration) (netip.AddrPo
 			hint := ""
 			if wait == 0 {
 				hint = "; is the server running? --wait 10s waits for one that is starting"
+			}
+			if wait > 0 {
+				hint = fmt.Sprintf(", for %v", wait)
 			}
 			return netip.AddrPort{}, fmt.Errorf("cannot connect to %s: %w%s", target, err, hint)
 		}

@@ -24,10 +24,27 @@ func span(us float64) string {
 	return fmt.Sprintf("%.2f s", us/1e6)
 }
 
+// perSecond writes a rate: with a decimal where it is low.
+func perSecond(rate float64) string {
+	if rate < 100 {
+		return fmt.Sprintf("%.1f", rate)
+	}
+	return thousands(int64(rate + 0.5))
+}
+
+// short cuts what a summary shows of a text: all of it is in the JSON.
+func short(text string) string {
+	const most = 300
+	if runes := []rune(text); len(runes) > most {
+		return fmt.Sprintf("%s... (%d characters more)", string(runes[:most]), len(runes)-most)
+	}
+	return text
+}
+
 // printSummary writes a run's outcome for people.
 func printSummary(w io.Writer, s *gun.Summary) {
 	took := time.Duration(s.Seconds * 1e9).Round(10 * time.Millisecond)
-	fmt.Fprintf(w, "%s at %s, %s", s.Load, s.Target, took)
+	fmt.Fprintf(w, "%s at %s, over in %s", s.Load, s.Target, took)
 	if s.Interrupted {
 		fmt.Fprint(w, ", interrupted")
 	}
@@ -35,7 +52,8 @@ func printSummary(w io.Writer, s *gun.Summary) {
 
 	n := s.Shots
 	for _, d := range s.Differences {
-		printDifference(w, "shot", d)
+		d.Request, d.RequestBody, d.Want, d.Got = short(d.Request), short(d.RequestBody), short(d.Want), short(d.Got)
+		printDifference(w, fmt.Sprintf("shot #%d, record", *d.Shot), d)
 	}
 	if more := n.Wrong - int64(len(s.Differences)); more > 0 {
 		fmt.Fprintf(w, "... and %s wrong answers more\n\n", thousands(more))
@@ -45,9 +63,9 @@ func printSummary(w io.Writer, s *gun.Summary) {
 	if !s.ClosedLoop {
 		fmt.Fprintf(w, "   late %s   dropped %s", thousands(n.Late), thousands(n.Dropped))
 	}
-	fmt.Fprintf(w, "\nanswered  %12s   %.1f/s   timed out %s   failed %s\n", thousands(n.Answered), s.Rate, thousands(n.TimedOut), thousands(n.Failed))
-	if n.Wrong > 0 {
-		fmt.Fprintf(w, "WRONG     %12s   of the answers\n", thousands(n.Wrong))
+	fmt.Fprintf(w, "\nanswered  %12s   %s/s   timed out %s   failed %s\n", thousands(n.Answered), perSecond(s.Rate), thousands(n.TimedOut), thousands(n.Failed))
+	if n.Compared > 0 {
+		fmt.Fprintf(w, "compared  %12s   wrong %s\n", thousands(n.Compared), thousands(n.Wrong))
 	}
 	fmt.Fprintf(w, "traffic   %9.2f MB in   %.2f MB out   %s connections opened, %s at once at most\n",
 		float64(s.In)/1e6, float64(s.Out)/1e6, thousands(s.Opened), thousands(s.Most))
@@ -75,8 +93,11 @@ func printSummary(w io.Writer, s *gun.Summary) {
 	if len(s.Statuses) == 0 {
 		fmt.Fprint(w, " none")
 	}
-	for _, status := range slices.Sorted(maps.Keys(s.Statuses)) {
-		fmt.Fprintf(w, " %s: %s  ", status, thousands(s.Statuses[status]))
+	for i, status := range slices.Sorted(maps.Keys(s.Statuses)) {
+		if i > 0 {
+			fmt.Fprint(w, "  ")
+		}
+		fmt.Fprintf(w, " %s: %s", status, thousands(s.Statuses[status]))
 	}
 	fmt.Fprintln(w)
 	names := slices.SortedFunc(maps.Keys(s.Errors), func(a, b string) int {
@@ -109,7 +130,7 @@ func printTags(w io.Writer, s *gun.Summary) {
 	if len(s.Tags) < 2 {
 		return
 	}
-	fmt.Fprintf(w, "\n%10s%8s%10s%10s%10s  tag\n", "shots", "failed", "p50", "p99", "max")
+	fmt.Fprintf(w, "\n%10s%8s%10s%10s%10s  tag\n", "shots", "errors", "p50", "p99", "max")
 	tags := slices.Clone(s.Tags)
 	slices.SortStableFunc(tags, func(a, b gun.Tag) int { return -cmp.Compare(a.Sent+a.Dropped, b.Sent+b.Dropped) })
 	for _, t := range tags[:min(len(tags), most)] {
@@ -118,7 +139,7 @@ func printTags(w io.Writer, s *gun.Summary) {
 		if l.Count > 0 {
 			times = [3]string{span(l.P50), span(l.P99), span(l.Max)}
 		}
-		fmt.Fprintf(w, "%10s%8s%10s%10s%10s  %s\n", thousands(t.Sent+t.Dropped), thousands(t.Failed+t.Dropped),
+		fmt.Fprintf(w, "%10s%8s%10s%10s%10s  %s\n", thousands(t.Sent+t.Dropped), thousands(t.Errors+t.Dropped),
 			times[0], times[1], times[2], ammo.Decoded([]byte(t.Tag), 100))
 	}
 	if more := len(tags) - most; more > 0 {

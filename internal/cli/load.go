@@ -121,20 +121,31 @@ func newProgressLine(w io.Writer, title string) *progressLine {
 
 const progressWidth = 30
 
-// update shows how much is done, from 0 to 1, and a remark.
+// update shows how much is done, from 0 to 1, and a remark, in what the
+// terminal has of columns: a line that wraps cannot be written over.
 func (p *progressLine) update(done float64, remark string) {
 	if !p.visible {
 		return
 	}
-	filled := int(min(max(done, 0), 1) * progressWidth)
-	bar := make([]rune, progressWidth)
+	columns := 80
+	if f, ok := p.w.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			columns = n
+		}
+	}
+	done = min(max(done, 0), 1)
+	head := p.title + " "
+	tail := []rune(fmt.Sprintf(" %3.0f%%  %s", 100*done, remark))
+	width := min(progressWidth, columns-1-len(head)-len(tail))
+	bar := make([]rune, max(width, 0))
 	for i := range bar {
 		bar[i] = '·'
-		if i < filled {
+		if i < int(done*float64(len(bar))) {
 			bar[i] = '█'
 		}
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s %s %3.0f%%  %s", p.title, string(bar), 100*done, remark)
+	tail = tail[:max(0, min(len(tail), columns-1-len(head)-len(bar)))]
+	fmt.Fprintf(p.w, "\r\x1b[K%s%s%s", head, string(bar), string(tail))
 }
 
 func (p *progressLine) clear() {
