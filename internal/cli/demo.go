@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
 
 	"redoubt/ammo"
+	"redoubt/ammo/gun"
+	"redoubt/ammo/schedule"
 	"redoubt/data/gen"
 	"redoubt/handlers"
 )
@@ -23,8 +26,9 @@ type demoCmd struct {
 func (*demoCmd) Help() string {
 	return `Generates a data set like the contest's training set in a temporary folder, loads it, serves it on a free port of
 this machine, fires the requests of all three phases at it, and compares every answer with the expected one. Once with
-formatted bodies (lean) and once with rendered ones (ready), as the second phase changes the data. It takes seconds,
-leaves nothing behind, and exits with 0 if not one answer was wrong.`
+formatted bodies (lean) and once with rendered ones (ready), as the second phase changes the data. Then it fires on a
+climbing schedule and tells how long answers took. It takes seconds, leaves nothing behind, and exits with 0 if not one
+answer was wrong.`
 }
 
 // demoQuestions are shown with their answers before the shelling.
@@ -123,7 +127,41 @@ func (c *demoCmd) shell(s *streams, step int, dir string, bodies bodiesFlag) (am
 		return report, err
 	}
 	printReport(indented{s.out}, report, options.Show)
+	if hasNetloop && bodies == "ready" {
+		return report, c.fire(s, step+1, addr, dir)
+	}
 	return report, nil
+}
+
+// fire shells the server once more, on a schedule.
+func (c *demoCmd) fire(s *streams, step int, addr, dir string) error {
+	fmt.Fprintf(s.out, "%d. Firing at it: from 1 to 2,000 shots a second in two seconds\n", step)
+	target, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return err
+	}
+	plan, err := schedule.Parse("line(1,2000,2s)")
+	if err != nil {
+		return err
+	}
+	file, err := ammo.Open(ammo.TravelsPhases(dir)[0].Ammo)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	summary, err := gun.Fire(s.ctx, gun.Options{Target: target, Source: file, Plan: plan})
+	if err != nil {
+		return err
+	}
+	n := summary.Shots
+	fmt.Fprintf(s.out, "   %s planned, %s answered, %s late, %s errors\n", thousands(n.Planned), thousands(n.Answered),
+		thousands(n.Late), thousands(n.TimedOut+n.Failed+n.Dropped))
+	fmt.Fprintf(s.out, "   latency from the planned instant: median %s, 99 %% within %s\n",
+		span(summary.FromPlanned.P50), span(summary.FromPlanned.P99))
+	if n.Answered < n.Planned {
+		return fmt.Errorf("%s of %s shots were not answered", thousands(n.Planned-n.Answered), thousands(n.Planned))
+	}
+	return nil
 }
 
 // showAnswers asks a few questions as a newcomer with curl would.
