@@ -29,12 +29,7 @@ const youngest = 8
 
 // Compile makes a Set of rules. Its errors are *RuleError.
 func Compile(rules []Rule, o Options) (*Set, error) {
-	if o.Hold <= 0 {
-		o.Hold = defaultHold
-	}
-	if o.Memory <= 0 {
-		o.Memory = defaultMemory
-	}
+	o = o.filled()
 	parsed, err := parseRules(rules)
 	if err != nil {
 		return nil, err
@@ -48,6 +43,17 @@ func Compile(rules []Rule, o Options) (*Set, error) {
 	s.stride = len(p.classes)
 	s.current.Store(newCache(s))
 	return s, nil
+}
+
+// filled puts defaults where nothing is said.
+func (o Options) filled() Options {
+	if o.Hold <= 0 {
+		o.Hold = defaultHold
+	}
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	return o
 }
 
 // Info tells what became of the rules.
