@@ -51,6 +51,9 @@ func (g *corpusGroup) leftOut(c *corpusCase) string {
 	if isASCII(c.text) {
 		return ""
 	}
+	if at := c.longest; at[0] >= 0 && at[0] == at[1] && refInside(c.text, at[0]) {
+		return "empty and inside of UTF-8, where RE2 sees a \\B"
+	}
 	if !g.parsed {
 		re, err := syntax.Parse(g.rule.Find, syntax.Perl)
 		g.parsed, g.takesBytes = true, err == nil && takesSingleBytes(re)

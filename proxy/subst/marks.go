@@ -19,7 +19,7 @@ func (s *search) leaveMark() {
 		s.schedule()
 	}
 	if s.pos == s.next {
-		s.note(s.addMark())
+		s.note(addMark(&s.marks))
 		s.schedule()
 	}
 }
@@ -38,13 +38,56 @@ func (s *search) schedule() {
 }
 
 // addMark makes room for a mark, in memory of old ones where there is some.
-func (s *search) addMark() *mark {
-	if len(s.marks) < cap(s.marks) {
-		s.marks = s.marks[:len(s.marks)+1]
+func addMark(list *[]mark) *mark {
+	if n := len(*list); n < cap(*list) {
+		*list = (*list)[:n+1]
 	} else {
-		s.marks = append(s.marks, mark{})
+		*list = append(*list, mark{})
 	}
-	return &s.marks[len(s.marks)-1]
+	return &(*list)[len(*list)-1]
+}
+
+// remember keeps the marks behind a place for the search that begins there:
+// those of this search, and farther on those that it has not come to. A search
+// before has left them, and what it knows is not lost because a match was
+// found in between.
+func (s *search) remember(at int) {
+	for n := len(s.before); n > 0 && s.before[n-1].pos <= at; n-- {
+		s.before = s.before[:n-1]
+	}
+	s.dropGoals()
+	n := len(s.marks)
+	if at < s.pos && n > 0 && s.marks[n-1].pos > at {
+		s.addGoal()
+		for n--; n >= 0 && s.marks[n].pos > at; n-- {
+			to := addMark(&s.before)
+			*to, s.marks[n] = s.marks[n], *to
+			to.goal = len(s.goals) - 1
+		}
+	}
+	s.marks = s.marks[:0]
+}
+
+// addGoal notes where this search has come to.
+func (s *search) addGoal() {
+	if n := len(s.goals); n < cap(s.goals) {
+		s.goals = s.goals[:n+1]
+	} else {
+		s.goals = append(s.goals, goal{})
+	}
+	g := &s.goals[len(s.goals)-1]
+	s.note(&g.mark)
+	g.match = s.match
+}
+
+// dropGoals drops those that no mark in before leads to any more. Marks that are
+// nearer have later goals.
+func (s *search) dropGoals() {
+	goals := 0
+	if n := len(s.before); n > 0 {
+		goals = s.before[n-1].goal + 1
+	}
+	s.goals = s.goals[:goals]
 }
 
 // dropFirst drops the first n marks of a list, but keeps their memory at its
@@ -61,16 +104,19 @@ func dropFirst(list []mark, n int) []mark {
 
 // meet looks whether this search goes on from the mark at pos as the one before
 // has, and if so, goes to where that had come to.
-func (s *search) meet() bool {
-	m := &s.before[0]
+func (s *search) meet() {
+	last := len(s.before) - 1
+	m := &s.before[last]
+	to := &s.goals[m.goal]
 	simulating := s.simulation != nil
 	same := s.state == m.state
 	if simulating {
 		same = s.state.same(m.state)
 	}
-	if !same || simulating != (s.goal.state.row == 0) {
-		s.before = dropFirst(s.before, 1)
-		return false
+	if !same || simulating != (to.state.row == 0) {
+		s.before = s.before[:last]
+		s.dropGoals()
+		return
 	}
 
 	// What the groups of this search are, by where those of the other began.
@@ -79,28 +125,29 @@ func (s *search) meet() bool {
 		s.mine = append(s.mine, s.startOf(g))
 	}
 	moved := func(start int) int {
-		if g := slices.Index(m.starts, start); g >= 0 {
+		if g, ok := slices.BinarySearch(m.starts, start); ok {
 			return s.mine[g]
 		}
 		return start // it began behind the mark
 	}
-	if s.goal.changes != m.changes {
-		s.match = match{moved(s.goalMatch.start), s.goalMatch.end, s.goalMatch.rule}
+	if to.changes != m.changes {
+		s.match = match{moved(to.match.start), to.match.end, to.match.rule}
 		s.changes++
 	}
-	for i := range s.before {
-		from, to := &s.before[i], s.addMark()
-		to.pos, to.state, to.changes = from.pos, from.state, s.changes
-		if from.changes != s.goal.changes {
-			to.changes = -1
+	first := last
+	for ; first >= 0 && s.before[first].goal == m.goal; first-- {
+		from, mine := &s.before[first], addMark(&s.marks)
+		mine.pos, mine.state, mine.changes = from.pos, from.state, s.changes
+		if from.changes != to.changes {
+			mine.changes = -1
 		}
-		to.starts = to.starts[:0]
+		mine.starts = mine.starts[:0]
 		for _, start := range from.starts {
-			to.starts = append(to.starts, moved(start))
+			mine.starts = append(mine.starts, moved(start))
 		}
 	}
-	s.pos, s.state = s.goal.pos, s.goal.state
-	for g, start := range s.goal.starts {
+	s.pos, s.state = to.pos, to.state
+	for g, start := range to.starts {
 		if !simulating && g == s.state.olds {
 			break
 		}
@@ -109,7 +156,7 @@ func (s *search) meet() bool {
 		}
 		s.starts[g] = moved(start)
 	}
-	s.before = s.before[:0]
+	s.before = s.before[:first+1]
+	s.dropGoals()
 	s.origin, s.next = -1, never // leaveMark finds them
-	return true
 }

@@ -31,10 +31,9 @@ type search struct {
 	marks   []mark // of this search
 	changes int    // how often match was set
 
-	before    []mark // those of the search before, from pos on
-	goal      mark   // ... and where it had come to
-	goalMatch match
-	mine      []int // see meet
+	before []mark // of searches before, from pos on; the nearest one last
+	goals  []goal // ... and where these had come to
+	mine   []int  // see meet
 
 	scanned  int   // bytes, not reported to the cache yet
 	steps    int64 // bytes, in all, each time that they were gone over
@@ -53,6 +52,13 @@ type mark struct {
 	state   *state
 	starts  []int // of all groups
 	changes int   // search.changes then; -1: match has been set since
+	goal    int   // of a mark in before: which one of goals
+}
+
+// goal is where a search had come to that ended in an event.
+type goal struct {
+	mark
+	match match
 }
 
 const (
@@ -80,16 +86,7 @@ func (s *search) reset() {
 
 // begin searches anew, from a place at or before pos.
 func (s *search) begin(at int) {
-	s.before, s.marks = s.marks, s.before[:0]
-	n := len(s.before)
-	for at < s.pos && n > 0 && s.before[n-1].pos > at {
-		n--
-	}
-	s.before = dropFirst(s.before, n)
-	if len(s.before) > 0 {
-		s.note(&s.goal)
-		s.goalMatch = s.match
-	}
+	s.remember(at)
 	s.stopSimulation()
 	s.cache = s.set.current.Load()
 	s.state = s.cache.beginOf(s.text.byteBefore(at))
@@ -141,15 +138,16 @@ func (s *search) advance() event {
 		if s.origin >= 0 || s.state.olds > 0 || s.simulation != nil {
 			s.leaveMark()
 		}
-		if len(s.before) > 0 && s.pos == s.before[0].pos && s.meet() {
+		if n := len(s.before); n > 0 && s.pos == s.before[n-1].pos {
+			s.meet()
 			continue
 		}
 		if s.pos == s.text.end {
 			return more
 		}
 		until := min(limit, s.next)
-		if len(s.before) > 0 {
-			until = min(until, s.before[0].pos)
+		if n := len(s.before); n > 0 {
+			until = min(until, s.before[n-1].pos)
 		}
 		text := s.text.from(s.pos)
 		text = text[:min(len(text), until-s.pos)]
@@ -179,7 +177,7 @@ func (s *search) settle() {
 // What an assertion says about the end may take one more byte.
 func (s *search) atLimit() event {
 	decided := int32(0)
-	if s.state.waits {
+	if s.state.waits && s.set.program.waits(s.state.nodesOf(0)) {
 		if s.pos == s.text.end {
 			return more
 		}

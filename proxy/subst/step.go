@@ -95,15 +95,22 @@ func (m *stepper) step(s *state, b int) {
 
 // close fills in what follows from the rest.
 func (m *stepper) close(before int) {
-	m.out.waits = false
-	for _, n := range m.out.nodes {
-		m.out.waits = m.out.waits || m.p.nodes[n].op == opAssert
-	}
+	m.out.waits = m.p.waits(m.out.nodes)
 	m.out.before = ' '
 	if m.out.waits {
 		m.out.before = contextOf(before)
 	}
 	m.out.final = m.out.pending && len(m.out.nodes) == 0
+}
+
+// waits tells whether some node is an assertion.
+func (p *program) waits(nodes []int32) bool {
+	for _, n := range nodes {
+		if p.nodes[n].op == opAssert {
+			return true
+		}
+	}
+	return false
 }
 
 // open begins a group behind a byte.

@@ -14,7 +14,8 @@ type Stream struct {
 	empty  bool // ... and was empty: the search goes on behind the next byte
 	ended  bool
 
-	spare  []byte // the other of two buffers for what is kept
+	whole  []byte // the buffer that what is kept lies in, from its beginning
+	spare  []byte // ... and the other one
 	out    sink
 	counts []int64 // by rule
 }
@@ -44,9 +45,8 @@ func (s *Set) NewStream() *Stream {
 
 // Reset begins another body. Slices that were emitted are valid no more.
 func (t *Stream) Reset() {
-	kept := t.search.text.kept
 	t.search.reset()
-	t.search.text.kept = kept[:0]
+	t.search.text.kept = t.whole[:0]
 	t.done, t.last, t.empty, t.ended = 0, -1, false, false
 	clear(t.counts)
 }
@@ -246,15 +246,20 @@ func (t *Stream) keep(from int) {
 	w.back = back
 	switch {
 	case from >= w.middle:
-		t.spare, w.kept = w.kept, append(t.spare[:0], w.piece[from-w.middle:]...)
+		buf := append(t.spare[:0], w.piece[from-w.middle:]...)
+		t.spare, t.whole, w.kept = t.whole, buf, buf
 	default:
 		rest := w.kept[from-w.begin:]
-		if cap(rest)-len(rest) >= len(w.piece) {
+		need := len(rest) + len(w.piece)
+		if need <= cap(rest) {
 			w.kept = append(rest, w.piece...)
 			break
 		}
+		if cap(t.spare) < need+need/4 { // a quarter more, or small pieces would move all each time
+			t.spare = make([]byte, 0, need+need/4)
+		}
 		buf := append(append(t.spare[:0], rest...), w.piece...)
-		t.spare, w.kept = w.kept[:0], buf
+		t.spare, t.whole, w.kept = t.whole, buf, buf
 	}
 	w.begin, w.middle, w.piece = from, w.end, nil
 }

@@ -3,6 +3,7 @@ package subst
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -18,47 +19,242 @@ func replaceIn(s *Set, text string, cuts ...int) string {
 	return string(t.Finish(out))
 }
 
-func TestRandomRules(t *testing.T) {
-	atoms := []string{"a", "b", "c", "[ab]", "[^a]", ".", "(a)", "\\b", "\\B", "^", "$", "(?m)^", "(?m)$", "☃", "\\n", ""}
-	const letters = "aabbc \n☃"
-	for round := range rounds(t, 20000) {
-		seed := uint64(round)
-		rnd := rand.New(rand.NewPCG(seed, 5))
-		rules := randomRules(rnd, atoms, 4)
-		o := Options{Match: Match(rnd.IntN(2))}
-		if rnd.IntN(3) == 0 {
-			o.Hold = 1 + rnd.IntN(12)
-		}
+// streamAtoms are about what rules may hold, over few letters.
+var streamAtoms = []string{"a", "b", "c", "[ab]", "[^a]", ".", "(a)", `\b`, `\B`, "^", "$", "(?m)^", "(?m)$", "☃", "é", "[é☃]", `\n`, `(?s:.)`, `\z`, ""}
+
+// byteAtoms are for texts of random bytes.
+var byteAtoms = []string{"a", "b", "[ab]", "[^a]", ".", "(?s:.)", `\b`, `\B`, "(?m)^", "☃", "é", "[☀-⛿]", "[à-ÿ]", "[^é]", `\pL`, "(a|)"}
+
+// A case is rules, options and a text; what it is made of follows from a seed.
+type streamCase struct {
+	seed  uint64
+	rules []Rule
+	o     Options
+	text  string
+}
+
+func (c *streamCase) String() string {
+	return fmt.Sprintf("seed %d, %+v, rules %q, text %.300q", c.seed, c.o, c.rules, c.text)
+}
+
+// memories are caches of 5 states, the fewest; of about 6, 50; and as many as
+// one likes.
+var memories = []int{1, 2400, 20_000, 0}
+
+// newStreamCase makes a case with up to so many rules and letters.
+func newStreamCase(seed uint64, rules, letters int) *streamCase {
+	rnd := rand.New(rand.NewPCG(seed, 5))
+	c := &streamCase{seed: seed, o: Options{Match: Match(rnd.IntN(2)), Memory: memories[rnd.IntN(len(memories))]}}
+	if rnd.IntN(3) == 0 {
+		c.o.Hold = 1 + rnd.IntN(12)
+	}
+	switch rnd.IntN(4) {
+	case 0:
+		c.rules = randomRules(rnd, asciiAtoms, rules)
+		c.text = randomText(rnd, asciiLetters, letters)
+	case 1:
+		c.rules = randomRules(rnd, runeAtoms, rules)
+		c.text = randomText(rnd, runeLetters, letters)
+	case 2:
+		c.rules = randomRules(rnd, byteAtoms, rules)
+		c.text = randomBytes(rnd, letters)
+	default:
+		c.rules = randomRules(rnd, streamAtoms, rules)
+		c.text = randomText(rnd, "aabbc \n☃é", letters)
+	}
+	return c
+}
+
+// randomBytes is up to most bytes: some of ASCII, some of UTF-8, some of neither.
+func randomBytes(rnd *rand.Rand, most int) string {
+	var b strings.Builder
+	for n := rnd.IntN(most + 1); b.Len() < n; {
 		switch rnd.IntN(4) {
 		case 0:
-			o.Memory = 1
+			b.WriteByte(byte(rnd.IntN(256)))
 		case 1:
-			o.Memory = 4000
-		}
-		set, err := Compile(rules, o)
-		if err != nil {
-			continue
-		}
-		for range 3 {
-			text := randomText(rnd, letters, 40)
-			want := refReplace(t, rules, text, o)
-			var cuts []int
-			for at := 0; at < len(text); at++ {
-				if rnd.IntN(4) == 0 {
-					cuts = append(cuts, at)
-				}
-			}
-			got := func() (s string) {
-				defer func() {
-					if e := recover(); e != nil {
-						s = fmt.Sprint("panic: ", e)
-					}
-				}()
-				return replaceIn(set, text, cuts...)
-			}()
-			if got != want {
-				t.Fatalf("seed %d, %+v, rules %q:\ntext %q cut at %v\ngot  %q\nwant %q", seed, o, rules, text, cuts, got, want)
-			}
+			b.WriteString([]string{"☃", "é", "\xe2\x98", "\xc3", "\x83\xa9"}[rnd.IntN(5)])
+		default:
+			b.WriteByte("aab\n "[rnd.IntN(5)])
 		}
 	}
+	return b.String()
+}
+
+// randomCuts are places in a text, in order, some twice.
+func randomCuts(rnd *rand.Rand, text string) []int {
+	one := 2 + rnd.IntN(6)
+	if rnd.IntN(3) == 0 {
+		one = 50
+	}
+	var cuts []int
+	for at := 0; at <= len(text); at++ {
+		for rnd.IntN(one) == 0 {
+			cuts = append(cuts, at)
+		}
+	}
+	return cuts
+}
+
+// check feeds a case cut at each of some lists of places, in both forms, and
+// compares with the reference.
+func (c *streamCase) check(t testing.TB, set *Set, lists ...[]int) {
+	t.Helper()
+	want := refRun(t, c.rules, c.text, c.o)
+	f := newFeeder(t, set)
+	defer func() {
+		if e := recover(); e != nil {
+			t.Fatalf("%v: panic: %v", c, e)
+		}
+	}()
+	for _, cuts := range lists {
+		got := f.run(c.text, cuts...)
+		if got.out != want.out {
+			t.Fatalf("%v\ncut at %v\ngot  %q\nwant %q", c, cuts, got.out, want.out)
+		}
+		if fmt.Sprint(got.matches) != fmt.Sprint(want.matches) {
+			t.Fatalf("%v\ncut at %v: matches %v, want %v", c, cuts, got.matches, want.matches)
+		}
+		if f.fail != "" {
+			t.Fatalf("%v\ncut at %v: %s", c, cuts, f.fail)
+		}
+		if got := replaceIn(set, c.text, cuts...); got != want.out {
+			t.Fatalf("%v\ncut at %v\nFeed   %q\nFeedTo %q", c, cuts, got, want.out)
+		}
+	}
+}
+
+// everyCut is whole, in bytes, and cut in two at every place.
+func everyCut(text string) [][]int {
+	lists := [][]int{nil, everyByte(text)}
+	for at := 0; at <= len(text); at++ {
+		lists = append(lists, []int{at})
+	}
+	return lists
+}
+
+func TestRandomRulesAtEveryCut(t *testing.T) {
+	for round := range rounds(t, 4000) {
+		c := newStreamCase(uint64(round), 4, 30)
+		set, err := Compile(c.rules, c.o)
+		if err != nil {
+			t.Fatal(c, err)
+		}
+		c.check(t, set, everyCut(c.text)...)
+	}
+}
+
+func TestRandomRulesAtRandomCuts(t *testing.T) {
+	for round := range rounds(t, 2500) {
+		rnd := rand.New(rand.NewPCG(uint64(round), 6))
+		c := newStreamCase(1e6+uint64(round), 20, 60)
+		set, err := Compile(c.rules, c.o)
+		if err != nil {
+			t.Fatal(c, err)
+		}
+		c.check(t, set, randomCuts(rnd, c.text), randomCuts(rnd, c.text), everyByte(c.text))
+	}
+}
+
+// Long texts fill up small caches again and again, and let marks come to use.
+func TestRandomRulesOnLongTexts(t *testing.T) {
+	flushes, simulated := int64(0), 0
+	for round := range rounds(t, 150) {
+		rnd := rand.New(rand.NewPCG(uint64(round), 7))
+		c := newStreamCase(2e6+uint64(round), 1+rnd.IntN(20), 40)
+		unit := c.text
+		if rnd.IntN(2) == 0 {
+			for len(c.text) < 3000 && unit != "" {
+				c.text += unit
+			}
+		} else {
+			for len(c.text) < 3000 {
+				c.text += newStreamCase(rnd.Uint64(), 1, 400).text
+			}
+		}
+		if c.o.Hold == 0 {
+			c.o.Hold = []int{20, 100, 200}[rnd.IntN(3)]
+		}
+		set, err := Compile(c.rules, c.o)
+		if err != nil {
+			t.Fatal(c, err)
+		}
+		c.check(t, set, randomCuts(rnd, c.text), nil, everyByte(c.text))
+		flushes += set.flushes.Load()
+		if set.steppers.Get() != nil {
+			simulated++
+		}
+	}
+	t.Logf("%d flushes, %d sets that simulated, or looked ahead at an end", flushes, simulated)
+	if flushes == 0 && !testing.Short() {
+		t.Error("no cache was ever flushed")
+	}
+}
+
+// What is held back is exactly what belongs to an open match.
+func TestHeldIsWhatIsOpen(t *testing.T) {
+	held := 0
+	for round := range rounds(t, 2000) {
+		c := newStreamCase(3e6+uint64(round), 4, 30)
+		set, err := Compile(c.rules, c.o)
+		if err != nil {
+			t.Fatal(c, err)
+		}
+		f := newFeeder(t, set)
+		f.afterPiece = func(fed int) {
+			want := refHeld(set.program, c.text[:fed], c.o.Match, c.o.filled().Hold)
+			if got := f.stream.Held(); got != want {
+				t.Fatalf("%v\nafter %d bytes, %q, %d are held, want %d\n%v", c, fed, c.text[:fed], got, want, set.program)
+			}
+			held += want
+		}
+		f.run(c.text, everyByte(c.text)...)
+		f.run(c.text, randomCuts(rand.New(rand.NewPCG(uint64(round), 8)), c.text)...)
+	}
+	if held == 0 {
+		t.Error("nothing was ever held")
+	}
+}
+
+// longAtoms leave starts open for long, some of which outlive others.
+var longAtoms = []string{"a", "b", "c", "[ab]", "a[^c]*c", "b[^c]*c", "a[^\\n]*\\n", "[^b]*c", "b.{9,20}a", "a.{12,40}c", "ab.{30,90}c", `\ba.*c\b`, "(?m)^.*b$", "(a[^b]*)c", "a.*?c", "c.{33}", "(?s:b.*c)"}
+
+// Starts that are open for long, and searches that begin anew and meet marks of
+// those before. Puts show where matches begin.
+func TestRandomRulesOfLongMatches(t *testing.T) {
+	for round := range rounds(t, 1000) {
+		c, rnd := newLongCase(uint64(round))
+		set, err := Compile(c.rules, c.o)
+		if err != nil {
+			t.Fatal(c, err)
+		}
+		c.check(t, set, nil, randomCuts(rnd, c.text))
+	}
+}
+
+func newLongCase(seed uint64) (*streamCase, *rand.Rand) {
+	rnd := rand.New(rand.NewPCG(seed, 17))
+	c := &streamCase{seed: seed, o: Options{Match: Match(rnd.IntN(2)), Hold: []int{40, 64, 65, 100, 150, 1000}[rnd.IntN(6)]}}
+	if rnd.IntN(3) == 0 {
+		c.o.Memory = memories[rnd.IntN(len(memories))]
+	}
+	for range 1 + rnd.IntN(5) {
+		find := longAtoms[rnd.IntN(len(longAtoms))]
+		switch rnd.IntN(4) {
+		case 0:
+			find += "|" + longAtoms[rnd.IntN(len(longAtoms))]
+		case 1:
+			find += longAtoms[rnd.IntN(len(longAtoms))]
+		}
+		c.rules = append(c.rules, Rule{find, fmt.Sprintf("<%d$&>", len(c.rules)), "g"})
+	}
+	letters := []string{"aaaaaaaaab", "abababab \n", "aabb", "aaaaaaaaaaaaaaaaaaaaaaaaaaac", "bbbbbbbbbba\n"}[rnd.IntN(5)]
+	for len(c.text) < 100+rnd.IntN(300) {
+		unit := randomText(rnd, letters, 12)
+		c.text += strings.Repeat(unit, 1+rnd.IntN(8))
+		if rnd.IntN(8) == 0 {
+			c.text += "c"
+		}
+	}
+	return c, rnd
 }

@@ -1,0 +1,5 @@
+//go:build race
+
+package subst
+
+const raceEnabled = true
