@@ -70,9 +70,11 @@ func Fire(ctx context.Context, o Options) (*Summary, error) {
 		}
 		fed <- err
 	case <-ctx.Done():
+	}
+	if err := ctx.Err(); err != nil { // whatever came first
 		close(g.quit)
 		group.Close()
-		return nil, ctx.Err()
+		return nil, err
 	}
 	return g.fire(ctx, fed)
 }

@@ -5,6 +5,7 @@ package gun
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync/atomic"
@@ -307,15 +308,15 @@ func TestRewindFails(t *testing.T) {
 	if summary.Shots.Answered != 300 || m.passes != 0 {
 		t.Errorf("%+v, %d passes", summary.Shots, m.passes)
 	}
-	m = magazineOf(strings.Repeat("x", 1<<20)) // too large to stay
-	request := strings.Repeat("GET / HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("x", 30<<10)+"\r\n\r\n", 1)
-	m.records = nil
-	for i := range 2500 {
+	const records = keepBytes>>20 + 2 // of a megabyte: too many to stay
+	m = new(magazine)
+	request := fmt.Sprintf("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", 1<<20, strings.Repeat("x", 1<<20))
+	for i := range records {
 		m.records = append(m.records, ammo.Record{Bytes: []byte(request), Number: i + 1})
 	}
 	m.rewind = io.ErrClosedPipe
-	summary, err := shootContext(t, context.Background(), s.addr, "const(10000,3s)", m, nil)
-	if !errors.Is(err, ErrRewind) || summary.Shots.Sent+summary.Shots.Dropped != 2500 {
+	summary, err := shootContext(t, context.Background(), s.addr, "const(100,3s)", m, func(o *Options) { o.Timeout = patience })
+	if !errors.Is(err, ErrRewind) || summary.Shots.Sent+summary.Shots.Dropped != records {
 		t.Errorf("%v, %+v", err, summary.Shots)
 	}
 }
@@ -331,7 +332,7 @@ func TestAmmoStops(t *testing.T) {
 	}
 	defer close(m.gate)
 	summary, err := shootContext(t, context.Background(), s.addr, "const(10000,200ms)", m, func(o *Options) { o.Timeout = 200 * time.Millisecond })
-	if !errors.Is(err, ErrLateAmmo) || summary.Shots.Sent < beltsAhead*beltRounds || summary.Shots.Planned != 2000 {
+	if !errors.Is(err, ErrLateAmmo) || summary.Shots.Sent == 0 || summary.Shots.Planned != 2000 {
 		t.Errorf("%v, %+v", err, summary.Shots)
 	}
 }
@@ -340,9 +341,9 @@ func TestAmmoStops(t *testing.T) {
 func TestHungBarrel(t *testing.T) {
 	t.Parallel()
 	s := silentOnce(t)
-	summary := shoot(t, s, "const(2000,2s)", numbered(10), func(o *Options) { o.Instances, o.Loops = 2, 2 })
+	summary := shoot(t, s, "const(200,2s)", numbered(10), func(o *Options) { o.Instances, o.Loops = 2, 2 })
 	// The one that hangs has a belt, and takes one more when its time is over.
-	if n := summary.Shots; n.TimedOut == 0 || n.Answered < 4000-5*beltRounds {
+	if n := summary.Shots; n.TimedOut == 0 || n.Answered < 400-3*beltRounds {
 		t.Errorf("%+v", n)
 	}
 }
