@@ -132,3 +132,32 @@ func TestHoldLimitActsAtStartPlusLimit(t *testing.T) {
 	want(t, o(Longest, 1), "aé☃b", "Xé☃b", Rule{"a|☃", "X", "g"})
 	want(t, o(Longest, 4), strings.Repeat("abcd", 5)+"abcde", strings.Repeat("abcd", 5)+"aX", Rule{"bcd.*e|x", "X", "g"})
 }
+
+// A younger match waits for older starts, which are given up one after the other
+// by going to where the one before had come to: the match comes along.
+func TestMatchThatWaitsForManyGivenUp(t *testing.T) {
+	rules := []Rule{{"a[^c\n]*c", "A", "g"}, {"bd([^e\n]*e)?", "<$&>", "g"}, {"p[^q\n]*q([^e\n]*e)?", "{$&}", "g"}}
+	for starts := 1; starts <= 5; starts++ {
+		for _, before := range []int{31, 40, 50} {
+			for after := 8; after < 36; after++ {
+				text := strings.Repeat("a", starts) + "pbd" + strings.Repeat("x", before) + "q" + strings.Repeat("x", after) + "\nbde"
+				if after%2 == 0 {
+					text = strings.Repeat("a", starts) + strings.Repeat("x", before) + "bd" + strings.Repeat("x", after) + "\nbde"
+				}
+				for _, mode := range []Match{Longest, First} {
+					o := Options{Match: mode, Hold: 60}
+					set, err := Compile(rules, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := refReplace(t, rules, text, o)
+					for _, cuts := range [][]int{nil, {starts + before + 3}, everyByte(text)} {
+						if got := replaceIn(set, text, cuts...); got != want {
+							t.Fatalf("%q, %+v, cut at %v: %q, want %q", text, o, cuts, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}

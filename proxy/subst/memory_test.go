@@ -105,7 +105,7 @@ func TestCacheKeepsItsLimit(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector has memory of its own")
 	}
-	size := 1 << 19
+	size := 1 << 18
 	if testing.Short() {
 		size = 1 << 17
 	}

@@ -134,7 +134,7 @@ func everyCut(text string) [][]int {
 }
 
 func TestRandomRulesAtEveryCut(t *testing.T) {
-	for round := range rounds(t, 4000) {
+	for round := range rounds(t, 2500) {
 		c := newStreamCase(uint64(round), 4, 30)
 		set, err := Compile(c.rules, c.o)
 		if err != nil {
@@ -145,7 +145,7 @@ func TestRandomRulesAtEveryCut(t *testing.T) {
 }
 
 func TestRandomRulesAtRandomCuts(t *testing.T) {
-	for round := range rounds(t, 2500) {
+	for round := range rounds(t, 1200) {
 		rnd := rand.New(rand.NewPCG(uint64(round), 6))
 		c := newStreamCase(1e6+uint64(round), 20, 60)
 		set, err := Compile(c.rules, c.o)
@@ -159,7 +159,7 @@ func TestRandomRulesAtRandomCuts(t *testing.T) {
 // Long texts fill up small caches again and again, and let marks come to use.
 func TestRandomRulesOnLongTexts(t *testing.T) {
 	flushes, simulated := int64(0), 0
-	for round := range rounds(t, 150) {
+	for round := range rounds(t, 60) {
 		rnd := rand.New(rand.NewPCG(uint64(round), 7))
 		c := newStreamCase(2e6+uint64(round), 1+rnd.IntN(20), 40)
 		unit := c.text
@@ -194,7 +194,7 @@ func TestRandomRulesOnLongTexts(t *testing.T) {
 // What is held back is exactly what belongs to an open match.
 func TestHeldIsWhatIsOpen(t *testing.T) {
 	held := 0
-	for round := range rounds(t, 2000) {
+	for round := range rounds(t, 1000) {
 		c := newStreamCase(3e6+uint64(round), 4, 30)
 		set, err := Compile(c.rules, c.o)
 		if err != nil {
@@ -222,7 +222,7 @@ var longAtoms = []string{"a", "b", "c", "[ab]", "a[^c]*c", "b[^c]*c", "a[^\\n]*\
 // Starts that are open for long, and searches that begin anew and meet marks of
 // those before. Puts show where matches begin.
 func TestRandomRulesOfLongMatches(t *testing.T) {
-	for round := range rounds(t, 1000) {
+	for round := range rounds(t, 500) {
 		c, rnd := newLongCase(uint64(round))
 		set, err := Compile(c.rules, c.o)
 		if err != nil {

@@ -72,7 +72,7 @@ url_requests() {
 
 # measure makes a run, "GUN@SERVER AMMO LOAD SECONDS", and sets result to its JSON.
 measure() {
-	local row=$1 gun kind ammo load seconds any='' command
+	local row=$1 gun kind ammo load seconds any='' warm='' command
 	read -r gun kind ammo load seconds <<<"${2/@/ }"
 	start "$kind"
 	case $ammo in
@@ -80,7 +80,8 @@ measure() {
 	url) url_requests >"$work/url.ammo" ;;
 	esac
 	# Each run finds a server that the same gun has warmed up.
-	if ! { aim c "$ammo" "$load" 0.5 && shoot && aim "$gun" "$ammo" "$load" "$seconds" &&
+	[[ $load == flood:* ]] || warm=flood:16
+	if ! { aim c "$ammo" "${warm:-$load}" 0.5 && shoot && aim "$gun" "$ammo" "$load" "$seconds" &&
 		look "$work/before" && shoot && look "$work/after" && reduce "$gun" >"$work/result"; }; then
 		tail -n 50 "$work/gun.out" "$work/gun.err" "$work/server.err" >&2
 		fail "$row: the run of $gun against $kind failed: ${command[*]}"
