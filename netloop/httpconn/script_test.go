@@ -304,8 +304,7 @@ func (h *scripted) answer(s *Session) {
 	case "probe":
 		s.Reply(200, "", []byte("!"))
 	case "status":
-		status, _ := strconv.Atoi(arg)
-		s.Reply(status, "", []byte("a body"))
+		s.Reply(statusOf(arg), "", []byte("a body"))
 	case "empty":
 		s.Reply(200, "X-Empty: 1\r\n", nil)
 	case "later":
@@ -338,7 +337,7 @@ func (h *scripted) answer(s *Session) {
 // sendPieces answers "abcdef" piece by piece. arg is STATUS-FRAMING.
 func (h *scripted) sendPieces(s *Session, arg string) {
 	number, framing, _ := strings.Cut(arg, "-")
-	status, _ := strconv.Atoi(number)
+	status := statusOf(number)
 	var head http1.Segments
 	head.StatusLine(status, nil)
 	kind := map[string]http1.Framing{"none": http1.None, "sized": http1.Sized, "long": http1.Sized, "short": http1.Sized, "chunked": http1.Chunked, "close": http1.UntilClose}[framing]
@@ -366,3 +365,12 @@ func (*shouter) OnDrain(*netloop.Conn)        {}
 func (*shouter) OnTimeout(*netloop.Conn)      { panic("a deadline of the session before") }
 func (*shouter) OnShutdown(c *netloop.Conn)   { c.Close() }
 func (*shouter) OnClose(*netloop.Conn, error) {}
+
+// statusOf reads the status that a request asks for; one that asks for none
+// that there can be gets 404.
+func statusOf(text string) int {
+	if status, err := strconv.Atoi(text); err == nil && 100 <= status && status <= 999 {
+		return status
+	}
+	return http.StatusNotFound
+}
