@@ -1,0 +1,230 @@
+package prefilter
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestRandomTexts(t *testing.T) {
+	eachKernel(t, func(t *testing.T, kernel Kernel) {
+		rnd := random(t)
+		for range 600 {
+			typical := rnd.IntN(2) == 0
+			windows := randomWindows(rnd, 1+rnd.IntN(40), 1+rnd.IntN(Width), typical)
+			buckets, joined, width := bucketsOf(windows, []int{slim, fat}[rnd.IntN(2)])
+			compare(t, newFilter(buckets, width, kernel), joined, randomText(rnd, rnd.IntN(400), typical))
+		}
+	})
+}
+
+// Pieces of the text itself are what is looked for: hits are few, and so are
+// texts without any.
+func TestRandomLiterals(t *testing.T) {
+	eachKernel(t, func(t *testing.T, kernel Kernel) {
+		rnd := random(t)
+		for range 1500 {
+			text := randomText(rnd, 10+rnd.IntN(600), rnd.IntN(2) == 0)
+			var windows []Window
+			for range 1 + rnd.IntN(12) {
+				at := rnd.IntN(len(text) - Width)
+				w := literal(string(text[at : at+Width]))
+				if rnd.IntN(2) == 0 {
+					w[rnd.IntN(Width)] = randomSet(rnd, true)
+				}
+				windows = append(windows, w[:2+rnd.IntN(3)])
+			}
+			buckets, joined, width := bucketsOf(windows, []int{slim, fat}[rnd.IntN(2)])
+			if len(windows) <= slim { // nothing is joined: it is exact
+				joined = windows
+			}
+			compare(t, newFilter(buckets, width, kernel), joined, text)
+		}
+	})
+}
+
+// A needle at all the places where blocks begin and end.
+func TestBlockEdges(t *testing.T) {
+	eachKernel(t, func(t *testing.T, kernel Kernel) {
+		for _, s := range shapes() {
+			f := s.filter(kernel)
+			text := []byte(strings.Repeat(filler, 8300/2))
+			for _, at := range []int{0, 1, 15, 16, 30, 31, 32, 33, 47, 48, 61, 62, 63, 64, 65, 66, 95, 96, 97, 126, 127, 128, 129, 191, 192, 193, 255, 256, 257, 4095, 4096, 8191, 8192, len(text) - len(s.needle)} {
+				hay := bytes.Clone(text)
+				copy(hay[at:], s.needle)
+				for from := max(0, at-300); from <= at; from++ {
+					if got := f.Next(hay, from); got != at {
+						t.Fatalf("%s: from %d: %d, not %d", s.name, from, got, at)
+					}
+				}
+				for end := at + len(s.needle); end < min(len(hay), at+140); end++ { // short of it, and just behind it
+					if got := f.Next(hay[:end], 0); got != at {
+						t.Fatalf("%s: in %d bytes: %d, not %d", s.name, end, got, at)
+					}
+					if got, want := f.Next(hay[:end], at+1), max(at+1, end-f.Width()+1); got != want {
+						t.Fatalf("%s: from %d in %d bytes: %d, not %d", s.name, at+1, end, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// A byte that differs from the needle's in its top bit only, at each place.
+func TestTopBit(t *testing.T) {
+	eachKernel(t, func(t *testing.T, kernel Kernel) {
+		for _, s := range shapes() {
+			f := s.filter(kernel)
+			if kernel == VBMI && f.high != (s.needle[0] >= 0x80) {
+				t.Errorf("%s: high bytes: %v", s.name, f.high)
+			}
+			for k := range s.needle {
+				for at := range 130 {
+					text := []byte(strings.Repeat(filler, 80))
+					copy(text[at:], s.needle)
+					text[at+k] ^= 0x80
+					if got, want := f.Next(text, 0), len(text)-f.Width()+1; got != want {
+						t.Fatalf("%s: %d, not %d: %q", s.name, got, want, text[got:][:f.Width()])
+					}
+				}
+			}
+		}
+	})
+}
+
+// What New makes of many windows passes none of them over, whatever the kernel.
+func TestNothingPassedOver(t *testing.T) {
+	eachKernel(t, func(t *testing.T, kernel Kernel) {
+		rnd := random(t)
+		for range 40 {
+			windows := randomWindows(rnd, rnd.IntN(100), Width, true)
+			for i := range windows { // most of them rare, so that there is something to pass over
+				if len(windows[i]) < 3 {
+					windows[i] = literal("needle")[:Width]
+				}
+			}
+			text := randomText(rnd, 3000, true)
+			plain, f := New(windows, Plain), New(windows, kernel)
+			for at := 0; at+f.Width() <= len(text); at++ {
+				next := f.Next(text, at)
+				if want := plain.Next(text, at); next != want {
+					t.Fatalf("from %d: %d, %d in plain Go", at, next, want)
+				}
+				for ; at < next && at+f.Width() <= len(text); at++ {
+					if begins(windows, text[at:]) {
+						t.Fatalf("passed over %d: %q, windows %x", at, text[at:], windows)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestNoWindows(t *testing.T) {
+	eachKernel(t, func(t *testing.T, kernel Kernel) {
+		f := New(nil, kernel)
+		if f.Rate() != 0 || f.Width() != 1 || f.Kernel() != kernel {
+			t.Fatal(f.Rate(), f.Width(), f.Kernel())
+		}
+		compare(t, f, nil, bytes.Repeat([]byte{0, 'a', 0xff}, 70))
+		compare(t, f, nil, nil)
+	})
+}
+
+func TestFullWindow(t *testing.T) {
+	eachKernel(t, func(t *testing.T, kernel Kernel) {
+		windows := []Window{{full}, literal("abcd")}
+		f := New(windows, kernel)
+		if f.Rate() != 1 || f.Width() != 4 {
+			t.Fatal(f.Rate(), f.Width())
+		}
+		compare(t, f, windows, []byte("abcdefgh"))
+	})
+}
+
+func TestMisuse(t *testing.T) {
+	panics := func(name string, call func()) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s: no panic", name)
+			}
+		}()
+		call()
+	}
+	panics("no place", func() { New([]Window{{}}, Plain) })
+	panics("five places", func() { New([]Window{literal("abcde")}, Plain) })
+	panics("no such kernel", func() { New(nil, VBMI+1) })
+	eachKernel(t, func(t *testing.T, kernel Kernel) {
+		text := bytes.Repeat([]byte("a"), 100)
+		panics("before the text", func() { New([]Window{literal("b")}, kernel).Next(text, -1) })
+		panics("before the text", func() { NewStop(setOf("bc"), kernel).Next(text, -1) })
+	})
+}
+
+func TestAuto(t *testing.T) {
+	best := Plain
+	for _, kernel := range []Kernel{AVX2, VBMI} {
+		if Supported(kernel) {
+			best = kernel
+		}
+	}
+	if got := New(nil, Auto).Kernel(); got != best {
+		t.Errorf("%v, not %v", got, best)
+	}
+	for kernel, name := range map[Kernel]string{Auto: "auto", Plain: "plain", AVX2: "AVX2", VBMI: "VBMI", 9: "Kernel(9)"} {
+		if kernel.String() != name {
+			t.Errorf("%v, not %s", kernel, name)
+		}
+	}
+	if Supported(VBMI + 1) {
+		t.Error("there is no such kernel")
+	}
+}
+
+func TestStop(t *testing.T) {
+	eachKernel(t, func(t *testing.T, kernel Kernel) {
+		rnd := random(t)
+		for range 1000 {
+			set := randomSet(rnd, rnd.IntN(2) == 0)
+			compareStop(t, set, kernel, randomText(rnd, rnd.IntN(300), rnd.IntN(2) == 0))
+		}
+		for c := range 256 { // each byte among all others
+			text := make([]byte, 256)
+			for i := range text {
+				text[i] = byte(i)
+			}
+			rnd.Shuffle(len(text), func(i, j int) { text[i], text[j] = text[j], text[i] })
+			compareStop(t, setOf(string([]byte{byte(c), byte(c) + 1})), kernel, text)
+		}
+	})
+}
+
+func compareStop(t *testing.T, set Set, kernel Kernel, text []byte) {
+	t.Helper()
+	s := NewStop(set, kernel)
+	for from, want := range oracle([]Window{{set}}, 1, text) {
+		if got := s.Next(text, from); got != want {
+			t.Fatalf("%v: from %d of %d: %d, not %d\ntext %q\nset %x", kernel, from, len(text), got, want, text, set)
+		}
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	text := []byte(strings.Repeat("so it goes, on and on; ", 100))
+	eachKernel(t, func(t *testing.T, kernel Kernel) {
+		rnd := rand.New(rand.NewPCG(1, 2))
+		f := New(randomWindows(rnd, 40, Width, true), kernel)
+		stop := NewStop(setOf(".,;"), kernel)
+		if n := testing.AllocsPerRun(10, func() {
+			for from := 0; from < len(text); from += 7 {
+				f.Next(text, from)
+				f.Next(text[:from], 0)
+				stop.Next(text, from)
+			}
+		}); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	})
+}

@@ -1,0 +1,186 @@
+package prefilter
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// eachKernel runs a test with every kernel that this processor has.
+func eachKernel(t *testing.T, test func(t *testing.T, kernel Kernel)) {
+	for _, kernel := range []Kernel{Plain, AVX2, VBMI} {
+		t.Run(kernel.String(), func(t *testing.T) {
+			if !Supported(kernel) {
+				t.Skipf("this processor has no %v", kernel)
+			}
+			test(t, kernel)
+		})
+	}
+}
+
+// random is a source for a test that names its seed if it fails.
+func random(t *testing.T) *rand.Rand {
+	seed := rand.Uint64()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// setOf is the set of some bytes.
+func setOf(bytes string) (s Set) {
+	for i := range len(bytes) {
+		s[bytes[i]>>6] |= 1 << (bytes[i] & 63)
+	}
+	return s
+}
+
+// literal is the window, or the stretch, of a text.
+func literal(text string) (w Window) {
+	for i := range len(text) {
+		w = append(w, setOf(text[i:i+1]))
+	}
+	return w
+}
+
+// bucketsOf joins windows until there are at most so many, and has them as
+// windows, too.
+func bucketsOf(windows []Window, most int) (buckets []bucket, joined []Window, width int) {
+	var m merger
+	for _, w := range windows {
+		m.add(bucketOf(w))
+		width = max(width, len(w))
+	}
+	m.reduce(most)
+	for i := range m.open {
+		joined = append(joined, m.open[i].sets[:width])
+	}
+	return m.open, joined, width
+}
+
+// oracle tells for each place what Next has to answer from there.
+func oracle(windows []Window, width int, text []byte) []int {
+	next := make([]int, len(text)+3)
+	for i := len(next) - 1; i >= 0; i-- {
+		next[i] = i
+		if i+width <= len(text) && !begins(windows, text[i:]) {
+			next[i] = next[i+1]
+		}
+	}
+	return next
+}
+
+func begins(windows []Window, text []byte) bool {
+	for _, w := range windows {
+		all := true
+		for k := range w {
+			all = all && w[k].has(text[k])
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// compare asks a filter from every place of a text.
+func compare(t *testing.T, f *Filter, windows []Window, text []byte) {
+	t.Helper()
+	for from, want := range oracle(windows, f.Width(), text) {
+		if got := f.Next(text, from); got != want {
+			t.Fatalf("%v, width %d, fat %v, high %v: from %d of %d: %d, not %d\ntext %q\nwindows %x",
+				f.Kernel(), f.Width(), f.fat, f.high, from, len(text), got, want, text, windows)
+		}
+	}
+}
+
+// shape is windows that make one kind of filter. Nothing begins in text of
+// fillers but the needle.
+type shape struct {
+	name    string
+	windows []Window
+	needle  string
+}
+
+const filler = ".\xfa"
+
+// shapes has all kinds: of each width, slim and fat, with and without high bytes.
+func shapes() (all []shape) {
+	for width := 1; width <= Width; width++ {
+		for _, count := range []int{3, fat} {
+			for _, base := range []byte{'A', 0x80} {
+				s := shape{name: fmt.Sprintf("width=%d/buckets=%d/from=%x", width, count, base)}
+				for i := range count {
+					needle := []byte{base + byte(i), 'h', 'i', 'j'}[:width]
+					s.windows, s.needle = append(s.windows, literal(string(needle))), string(needle)
+				}
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+func (s *shape) filter(kernel Kernel) *Filter {
+	buckets, _, width := bucketsOf(s.windows, fat)
+	return newFilter(buckets, width, kernel)
+}
+
+// randomText takes bytes from typical text, or any.
+func randomText(rnd *rand.Rand, length int, typical bool) []byte {
+	text := make([]byte, length)
+	for i := range text {
+		text[i] = randomByte(rnd, typical)
+	}
+	return text
+}
+
+func randomByte(rnd *rand.Rand, typical bool) byte {
+	if !typical {
+		return byte(rnd.Uint32())
+	}
+	at := rnd.Uint32N(1e6)
+	for c, n := range frequencies {
+		if at < n {
+			return byte(c)
+		}
+		at -= n
+	}
+	panic("the frequencies do not make a million")
+}
+
+// randomSet is mostly small, at times large, a range, full or empty.
+func randomSet(rnd *rand.Rand, typical bool) (s Set) {
+	add := func(c byte) { s[c>>6] |= 1 << (c & 63) }
+	switch rnd.IntN(16) {
+	case 0:
+		return full
+	case 1: // all but one
+		add(byte(rnd.Uint32()))
+		return Set{^s[0], ^s[1], ^s[2], ^s[3]}
+	case 2:
+		for c := rnd.IntN(256); c < 256 && rnd.IntN(30) > 0; c++ {
+			add(byte(c))
+		}
+		return s
+	case 3: // half of all below 0x80
+		return Set{rnd.Uint64(), rnd.Uint64()}
+	}
+	for range 1 + rnd.IntN(3) {
+		add(randomByte(rnd, typical))
+	}
+	return s
+}
+
+func randomWindows(rnd *rand.Rand, count, widest int, typical bool) (windows []Window) {
+	for range count {
+		var w Window
+		for range 1 + rnd.IntN(widest) {
+			w = append(w, randomSet(rnd, typical))
+		}
+		windows = append(windows, w)
+	}
+	return windows
+}

@@ -1,0 +1,168 @@
+package prefilter
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// page is something like HTML: words of letters, the more frequent ones more
+// often, and some markup.
+func page(size int) []byte {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var b bytes.Buffer
+	for b.Len() < size {
+		fmt.Fprintf(&b, "<div class=\"note-%d\">\n  <p>", rnd.IntN(100))
+		for range 20 + rnd.IntN(60) {
+			for range 2 + rnd.IntN(8) {
+				b.WriteByte("etaoinsrhldcumfpgwybvkxjqz"[min(rnd.IntN(26), rnd.IntN(26))])
+			}
+			b.WriteByte(' ')
+		}
+		b.WriteString("</p>\n</div>\n")
+	}
+	return b.Bytes()[:size]
+}
+
+// scan goes over a text and counts the hits.
+func scan(f *Filter, text []byte) (hits int) {
+	for at := f.Next(text, 0); at+f.Width() <= len(text); at = f.Next(text, at+1) {
+		hits++
+	}
+	return hits
+}
+
+// measure runs over a text again and again. Beside the mean it reports the
+// best, which neighbours on the processor do not spoil, in GB/s and as a part of
+// what bytes.IndexByte does in the same run when it finds nothing.
+func measure(b *testing.B, text []byte, run func()) {
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	best, limit := time.Hour, time.Hour
+	for b.Loop() {
+		begin := time.Now()
+		run()
+		best = min(best, time.Since(begin))
+	}
+	for range 100 {
+		begin := time.Now()
+		if bytes.IndexByte(text, 0xff) >= 0 {
+			b.Fatal("found")
+		}
+		limit = min(limit, time.Since(begin))
+	}
+	b.ReportMetric(float64(len(text))/float64(best), "best-GB/s")
+	b.ReportMetric(float64(limit)/float64(best), "of-IndexByte")
+}
+
+func eachSupported(b *testing.B, bench func(b *testing.B, kernel Kernel)) {
+	for _, kernel := range []Kernel{Plain, AVX2, VBMI} {
+		b.Run(kernel.String(), func(b *testing.B) {
+			if !Supported(kernel) {
+				b.Skipf("this processor has no %v", kernel)
+			}
+			bench(b, kernel)
+		})
+	}
+}
+
+// absent are so many windows that a page does not have, of Width places, with
+// bytes from 0x80 on or not.
+func absent(count int, high bool) (windows []Window) {
+	for i := range count {
+		w := literal(fmt.Sprintf("#%c~|", 'A'+i))
+		if high {
+			w[3] = full
+		}
+		windows = append(windows, w)
+	}
+	return windows
+}
+
+func BenchmarkNothing(b *testing.B) {
+	text := page(4 << 20)
+	for _, buckets := range []int{slim, fat} {
+		for _, high := range []bool{false, true} {
+			b.Run(fmt.Sprintf("buckets=%d/high=%v", buckets, high), func(b *testing.B) {
+				eachSupported(b, func(b *testing.B, kernel Kernel) {
+					made, _, width := bucketsOf(absent(buckets, high), buckets)
+					f := newFilter(made, width, kernel)
+					measure(b, text, func() {
+						if scan(f, text) != 0 {
+							b.Fatal("found")
+						}
+					})
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkDense has a hit in every 100 bytes or so.
+func BenchmarkDense(b *testing.B) {
+	text := []byte(strings.Repeat("<p>and so on, it goes on and on, and nobody knows for how long; then there is a needle in it</p>\n", 40000))
+	eachSupported(b, func(b *testing.B, kernel Kernel) {
+		f := New([]Window{literal("need")}, kernel)
+		measure(b, text, func() {
+			if scan(f, text) != 40000 {
+				b.Fatal("not all found")
+			}
+		})
+	})
+}
+
+// BenchmarkShort is a call for a few bytes.
+func BenchmarkShort(b *testing.B) {
+	for _, size := range []int{8, 20, 40, 100} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			text := page(size)
+			eachSupported(b, func(b *testing.B, kernel Kernel) {
+				f := New(absent(3, false), kernel)
+				const calls = 1000
+				best := time.Hour
+				for b.Loop() {
+					begin := time.Now()
+					for range calls {
+						if f.Next(text, 0) != len(text)-f.Width()+1 {
+							b.Fatal("found")
+						}
+					}
+					best = min(best, time.Since(begin))
+				}
+				b.ReportMetric(float64(best)/calls, "best-ns/call")
+			})
+		})
+	}
+}
+
+// BenchmarkStop goes on to the next markup, and over text without any.
+func BenchmarkStop(b *testing.B) {
+	text := page(4 << 20)
+	for _, set := range []string{"<&", "\x01\xff"} {
+		b.Run(fmt.Sprintf("%q", set), func(b *testing.B) {
+			eachSupported(b, func(b *testing.B, kernel Kernel) {
+				s := NewStop(setOf(set), kernel)
+				measure(b, text, func() {
+					for at := s.Next(text, 0); at < len(text); at = s.Next(text, at+1) {
+					}
+				})
+			})
+		})
+	}
+}
+
+// BenchmarkNew is what a set of rules pays when it is compiled.
+func BenchmarkNew(b *testing.B) {
+	for _, count := range []int{10, 30, 1000} {
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
+			windows := randomWindows(rand.New(rand.NewPCG(1, 2)), count, Width, true)
+			b.ReportAllocs()
+			for b.Loop() {
+				New(windows, Auto)
+			}
+		})
+	}
+}
