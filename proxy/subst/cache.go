@@ -15,11 +15,12 @@ import (
 // still read it. They may miss what is new there, and find it out by asking.
 type cache struct {
 	set   *Set
+	id    int64
 	table atomic.Pointer[[]uint32]
 	rows  atomic.Pointer[[]*state] // by row / stride
 	acts  atomic.Pointer[[]action]
 
-	begins [4]*state // of a search, by context: see beginOf
+	begins [2][4]*state // of a search: see beginOf
 
 	scanned atomic.Int64 // bytes, in all streams
 
@@ -54,7 +55,7 @@ type move struct {
 }
 
 func newCache(s *Set) *cache {
-	c := &cache{set: s, m: newStepper(s.program, s.options.Match), states: make(map[string]*state)}
+	c := &cache{set: s, id: s.caches.Add(1), m: newStepper(s.program, s.options.Match), states: make(map[string]*state)}
 	table := make([]uint32, firstStates*s.stride)
 	rows := make([]*state, 1, firstStates) // row 0 stays empty: a 0 in the table is no row
 	c.table.Store(&table)
@@ -62,26 +63,34 @@ func newCache(s *Set) *cache {
 	acts := make([]action, 0, 4)
 	c.acts.Store(&acts)
 	for i, before := range [...]int{end, '\n', 'a', ' '} {
-		c.m.begin(before)
-		for g := range c.m.out.groups {
-			c.m.out.groups[g].depth = 0
+		for alone, depth := range [...]int32{0, old} {
+			c.m.begin(before, alone == 1)
+			for g := range c.m.out.groups {
+				c.m.out.groups[g].depth = depth
+			}
+			c.begins[alone][i], _ = c.intern()
 		}
-		c.begins[i], _ = c.intern()
 	}
 	return c
 }
 
-// beginOf is the state of a search that begins behind a byte.
-func (c *cache) beginOf(before int) *state {
+// beginOf is the state of a search that begins behind a byte, for all starts
+// from there on, or for this one alone. A start that is alone is old from the
+// beginning.
+func (c *cache) beginOf(before int, alone bool) *state {
+	begins := &c.begins[0]
+	if alone {
+		begins = &c.begins[1]
+	}
 	switch contextOf(before) {
 	case -1:
-		return c.begins[0]
+		return begins[0]
 	case '\n':
-		return c.begins[1]
+		return begins[1]
 	case 'a':
-		return c.begins[2]
+		return begins[2]
 	}
-	return c.begins[3]
+	return begins[3]
 }
 
 // stateAt is the state that a row belongs to.
@@ -95,7 +104,7 @@ func (c *cache) adopt(s *state) *state {
 	m := c.m
 	m.out.nodes = append(m.out.nodes[:0], s.nodes...)
 	m.out.groups = append(m.out.groups[:0], s.groups...)
-	m.out.before, m.out.accept, m.out.pending, m.out.waits, m.out.final = s.before, s.accept, s.pending, s.waits, s.final
+	m.out.before, m.out.accept, m.out.pending, m.out.alone, m.out.waits, m.out.final = s.before, s.accept, s.pending, s.alone, s.waits, s.final
 	adopted, _ := c.intern()
 	return adopted
 }
@@ -113,12 +122,12 @@ func (c *cache) intern() (*state, bool) {
 	}
 	rows := *c.rows.Load()
 	cost := out.bytes() + 4*c.set.stride
-	if len(rows) > len(c.begins)+1 && c.used+cost > c.set.options.Memory {
+	if len(rows) > 2*len(c.begins[0])+1 && c.used+cost > c.set.options.Memory {
 		return nil, false
 	}
 	c.used += cost
 	s := out.clone()
-	s.row = uint32(len(rows) * c.set.stride)
+	s.row, s.home = uint32(len(rows)*c.set.stride), c.id
 	s.olds = 0
 	for s.olds < len(s.groups) && s.groups[s.olds].depth == old {
 		s.olds++

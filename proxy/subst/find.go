@@ -8,6 +8,7 @@ package subst
 func (s *Set) FindAll(text []byte, found func(start, end, rule int) bool) {
 	f := search{set: s}
 	f.reset()
+	f.wake()
 	f.text.piece, f.text.end = text, len(text)
 	last := -1 // where the match before has ended
 	for {
@@ -38,6 +39,5 @@ func (s *Set) FindAll(text []byte, found func(start, end, rule int) bool) {
 		}
 		f.begin(m.end)
 	}
-	f.stopSimulation()
-	f.report()
+	f.stop()
 }

@@ -28,7 +28,7 @@ func FuzzReplace(f *testing.F) {
 		if find != "" {
 			c.rules[rnd.IntN(len(c.rules))] = Rule{find, put, "g"}
 		}
-		set, err := Compile(c.rules, c.o)
+		set, err := c.compile()
 		if err != nil {
 			if find == "" {
 				t.Fatal(c, err)

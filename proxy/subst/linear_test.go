@@ -1,6 +1,7 @@
 package subst
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -58,6 +59,22 @@ func TestNothingIsQuadratic(t *testing.T) {
 		}
 		return rules
 	}
+	// kinds begin each with a letter, and a match of one letter comes first.
+	kinds := func(n int) []Rule {
+		finds := []string{"[a-c]"}
+		for i := range n {
+			finds = append(finds, fmt.Sprintf("%c[^\n]*<%d", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[i], i))
+		}
+		return rule(finds...)
+	}
+	letters := func(from string, n int, seed uint64) string {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		text := make([]byte, n)
+		for i := range text {
+			text[i] = from[rnd.IntN(len(from))]
+		}
+		return string(text)
+	}
 	tests := []struct {
 		why   string
 		rules []Rule
@@ -79,6 +96,12 @@ func TestNothingIsQuadratic(t *testing.T) {
 		{"a thousand matches per KB", rule("a"), 0, long("a")},
 		{"a thousand empty ones", rule("x*"), 0, long("a")},
 		{"five hundred", rule("ab", "b[^<]*<"), 0, long("ab")},
+		{"two kinds of starts in turn", rule("a[^<]*<", "b[^<]*<"), 1000, long("aab")},
+		{"... at the default limit", rule("a[^<]*<", "b[^<]*<"), 0, long("aab")},
+		{"... that are far apart", rule(`"[^\n]*foo`, `'[^\n]*foo`), 0, long(`"k":'v',`)},
+		{"ten kinds, and matches", kinds(10), 0, strings.Repeat(letters("abcdefghij", n/8, 1), 8)},
+		{"twenty kinds", kinds(20)[1:], 0, letters("abcdefghijklmnopqrst", n/4, 2)},
+		{"kinds that become one", rule("a[^<]{3}[^<]*<", "b[^<]*<", "[ab]"), 0, letters("ab", n, 3)},
 		{"a match that stays open", rule("<[^>]*>"), 2 * n, "<" + long("a")},
 		{"matches of many lengths", rule("<[^>]*>", "[a-z]+"), 0, long("<a b c> d <e")},
 	}

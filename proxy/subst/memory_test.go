@@ -28,9 +28,8 @@ func manyRules(n int) []Rule {
 	return rules
 }
 
-// A stream that waits takes 1 KB and 8 bytes for each rule. One that has held
-// much takes 2 KB more, for marks, and two buffers; one that had to simulate
-// takes some bytes for each node.
+// A stream that waits takes 1 KB, and up to three times what it holds. One that
+// simulates takes some bytes for each node.
 func TestIdleStreamIsSmall(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector has memory of its own")
@@ -64,12 +63,13 @@ func TestIdleStreamIsSmall(t *testing.T) {
 			for _, piece := range test.pieces {
 				s.FeedTo([]byte(piece), func([]byte) {})
 			}
+			s.Release()
 		}
 		feed(set.NewStream())
 		n := 10_000
 		switch {
 		case test.o.Memory > 0: // slow
-			n = 3
+			n = 50
 		case len(test.pieces) > 0 && len(test.pieces[0]) > 1000:
 			n = 500
 		}
@@ -81,17 +81,19 @@ func TestIdleStreamIsSmall(t *testing.T) {
 		}
 		each := (heap() - before) / n
 		one := streams[0]
-		buffers := cap(one.whole) + cap(one.spare)
+		buffers := 0
+		for _, b := range []*buffer{one.buffer, one.emitted} {
+			if b != nil {
+				buffers += cap(b.bytes) + 24
+			}
+		}
 		t.Logf("%s: %d bytes, %d of them for the stream itself and %d to hold, %d held", test.why, each, unsafe.Sizeof(*one), buffers, one.Held())
-		if most := 5*set.Options().Hold/2 + 2<<10; buffers > most {
+		if most := 3*one.Held() + 100; buffers > most {
 			t.Errorf("%s: buffers of %d bytes, want at most %d", test.why, buffers, most)
 		}
-		most := 1024 + 8*len(test.rules)
-		if cap(one.search.marks) > 0 { // marks of the way through what was held
-			most += 2 << 10
-		}
-		if test.o.Memory > 0 {
-			most = 100 * len(set.program.nodes)
+		most := 1024
+		if one.search.simulation != nil { // what it knows of nodes, and of open starts
+			most = 120 * len(set.program.nodes)
 		}
 		if each-buffers > most {
 			t.Errorf("%s: %d bytes besides %d to hold, want %d", test.why, each-buffers, buffers, most)

@@ -7,33 +7,20 @@ import "sync/atomic"
 //
 // It goes over each byte once, but for what lies between the end of a match, or
 // behind a start that was none, and the place where that was found out: there
-// it begins anew. Done so for start after start, this could take forever (rules
-// a and a[^<]*< on aaaa), so the search leaves marks on its way, at growing
-// distances from the oldest open start. One that begins anew, and comes to a
-// mark in the state that was left there, would go on as the one before it has:
-// it goes straight to where that had come to.
+// it begins anew. See trails for how this comes to an end.
 type search struct {
 	set   *Set
 	text  window
 	cache *cache
 	state *state
 	pos   int
+	front int // the farthest that pos has been
 
-	starts []int // of the groups that are old; of all of them while simulating
+	starts []int // of the groups that are old; the only start, where trails are kept
 	match  match // of the youngest group, if it is pending; out of date where state accepts
 
-	simulation *stepper // nil: not simulating
-	made       [2]state // what the simulation works on, in turn
-	simulated  int      // bytes since it began
-
-	origin  int    // the oldest start, as marks are left; -1: none that is old
-	next    int    // where the next mark is to be left
-	marks   []mark // of this search
-	changes int    // how often match was set
-
-	before []mark // of searches before, from pos on; the nearest one last
-	goals  []goal // ... and where these had come to
-	mine   []int  // see meet
+	simulation *simulation // nil: not simulating
+	trails     *trails     // nil: searching from all starts at once
 
 	scanned  int   // bytes, not reported to the cache yet
 	steps    int64 // bytes, in all, each time that they were gone over
@@ -46,25 +33,7 @@ type match struct {
 	rule       int32
 }
 
-// mark is a place that a search has passed.
-type mark struct {
-	pos     int
-	state   *state
-	starts  []int // of all groups
-	changes int   // search.changes then; -1: match has been set since
-	goal    int   // of a mark in before: which one of goals
-}
-
-// goal is where a search had come to that ended in an event.
-type goal struct {
-	mark
-	match match
-}
-
-const (
-	never     = int(^uint(0) >> 1)
-	firstMark = 32 // bytes from the oldest start; a search that begins anew goes over so many for nothing
-)
+const never = int(^uint(0) >> 1)
 
 // event is why advance has stopped.
 type event uint8
@@ -72,42 +41,52 @@ type event uint8
 const (
 	more  event = iota // the text has come to its end, for now
 	found              // a match is certain
-	gone               // no match from the oldest start has ended within the hold limit
+	gone               // no match begins at the oldest start: none has ended within the hold limit, or it was alone
 )
 
 // reset begins a new stream.
 func (s *search) reset() {
-	s.stopSimulation()
-	s.text = window{}
-	s.scanned, s.steps, s.overruns = 0, 0, 0
-	s.pos = 0
+	s.stop()
+	*s = search{set: s.set, starts: s.starts[:0]}
 	s.begin(0)
+	s.rest()
+}
+
+// stop gives back what was lent.
+func (s *search) stop() {
+	if s.cache != nil {
+		s.report()
+		s.cache = nil
+	}
+	s.stopSimulation()
+	s.stopTrails()
 }
 
 // begin searches anew, from a place at or before pos.
 func (s *search) begin(at int) {
-	s.remember(at)
+	s.front = max(s.front, s.pos)
+	if s.trails != nil {
+		s.endTrail()
+	}
 	s.stopSimulation()
 	s.cache = s.set.current.Load()
-	s.state = s.cache.beginOf(s.text.byteBefore(at))
-	s.pos, s.origin, s.next = at, -1, never
-}
-
-// note fills in a mark at pos.
-func (s *search) note(m *mark) {
-	m.pos, m.state, m.changes = s.pos, s.state, s.changes
-	if s.simulation != nil {
-		m.state = s.state.clone()
+	p := &s.set.patience
+	alone := s.front-at > p.near && s.steps > int64(p.enough*s.front)
+	if alone {
+		s.beginTrail(at)
+	} else {
+		s.stopTrails()
 	}
-	m.starts = m.starts[:0]
-	for g := range s.state.groups {
-		m.starts = append(m.starts, s.startOf(g))
-	}
+	s.state = s.cache.beginOf(s.text.byteBefore(at), alone)
+	s.pos = at
 }
 
 // startOf is where a group begins.
 func (s *search) startOf(g int) int {
-	if s.simulation != nil || g < s.state.olds {
+	switch {
+	case s.simulation != nil:
+		return s.simulation.starts[g]
+	case g < s.state.olds:
 		return s.starts[g]
 	}
 	return s.pos - int(s.state.groups[g].depth)
@@ -115,42 +94,50 @@ func (s *search) startOf(g int) int {
 
 // oldest is the oldest open start: what comes before it is out of the question.
 func (s *search) oldest() int {
-	if len(s.state.groups) == 0 {
+	switch {
+	case s.trails != nil: // also if nothing has come of it
+		return s.starts[0]
+	case len(s.state.groups) == 0:
 		return s.pos
 	}
 	return s.startOf(0)
+}
+
+// limit is where the hold limit ends the oldest start; never, while all are
+// younger than those the search knows by their state.
+func (s *search) limit() int {
+	if s.state.olds > 0 || s.simulation != nil && len(s.state.groups) > 0 {
+		return s.startOf(0) + s.set.options.Hold
+	}
+	return never
 }
 
 // advance goes on to the next event, or to the end of the text.
 func (s *search) advance() event {
 	for {
 		if s.state.final {
+			if !s.state.pending {
+				return gone
+			}
 			s.settle()
 			return found
 		}
-		limit := never
-		if s.simulation != nil && len(s.state.groups) > 0 || s.state.olds > 0 { // no other is as old as the limit
-			limit = s.starts[0] + s.set.options.Hold
-		}
-		if s.pos == limit {
+		stop := s.limit()
+		if s.pos == stop {
 			return s.atLimit()
 		}
-		if s.origin >= 0 || s.state.olds > 0 || s.simulation != nil {
+		if s.trails != nil {
+			if s.join() {
+				continue
+			}
 			s.leaveMark()
-		}
-		if n := len(s.before); n > 0 && s.pos == s.before[n-1].pos {
-			s.meet()
-			continue
+			stop = min(stop, s.trails.next())
 		}
 		if s.pos == s.text.end {
 			return more
 		}
-		until := min(limit, s.next)
-		if n := len(s.before); n > 0 {
-			until = min(until, s.before[n-1].pos)
-		}
 		text := s.text.from(s.pos)
-		text = text[:min(len(text), until-s.pos)]
+		text = text[:min(len(text), stop-s.pos)]
 		if s.simulation == nil {
 			n := s.run(text)
 			s.pos += n
@@ -169,7 +156,6 @@ func (s *search) advance() event {
 func (s *search) settle() {
 	if s.state.accept != 0 {
 		s.match = match{s.startOf(len(s.state.groups) - 1), s.pos, s.state.accept - 1}
-		s.changes++
 	}
 }
 
@@ -181,9 +167,9 @@ func (s *search) atLimit() event {
 		if s.pos == s.text.end {
 			return more
 		}
-		m := s.set.stepper()
+		m := s.set.simulation()
 		decided = m.decideAll(s.state.nodesOf(0), int(s.state.before), int(s.text.at(s.pos)))
-		s.set.steppers.Put(m)
+		s.set.simulations.Put(m)
 	}
 	own := s.state.pending && len(s.state.groups) == 1
 	if own {
@@ -191,7 +177,7 @@ func (s *search) atLimit() event {
 	}
 	switch {
 	case decided != 0 && (!own || s.match.end < s.pos || s.set.options.Match == First || decided-1 < s.match.rule):
-		s.match = match{s.starts[0], s.pos, decided - 1}
+		s.match = match{s.startOf(0), s.pos, decided - 1}
 	case !own:
 		s.overruns++
 		return gone
@@ -202,20 +188,19 @@ func (s *search) atLimit() event {
 // finish ends the search at the end of the stream: a match is certain or there
 // is none.
 func (s *search) finish() event {
-	if s.state.final {
-		s.settle()
-		return found
-	}
-	m := s.set.stepper()
-	defer s.set.steppers.Put(m)
+	m := s.set.simulation()
+	defer s.set.simulations.Put(m)
 	m.step(s.state, end)
-	if !m.out.pending {
-		return more
+	switch {
+	case m.out.pending:
+		if m.record != 0 {
+			s.match = match{s.startOf(int(m.by)), s.pos, m.record - 1}
+		}
+		return found
+	case s.trails != nil:
+		return gone
 	}
-	if m.record != 0 {
-		s.match = match{s.startOf(int(m.by)), s.pos, m.record - 1}
-	}
-	return found
+	return more
 }
 
 // run goes on as long as there is nothing to do but to change states, and
@@ -264,7 +249,6 @@ func (s *search) turn(b byte) {
 	a := &(*s.cache.acts.Load())[e&^special]
 	if a.record != 0 {
 		s.match = match{s.startOf(int(a.by)), s.pos, a.record - 1}
-		s.changes++
 	}
 	s.pos++
 	for _, m := range a.moves {
@@ -294,6 +278,25 @@ func (s *search) freshen() bool {
 	}
 	s.cache, s.state = c, state
 	return true
+}
+
+// rest gives up what takes memory, as the next piece may be long in coming: a
+// simulation, if the cache can do without, and the cache, for others may leave
+// it.
+func (s *search) rest() {
+	s.report()
+	if s.simulation != nil {
+		s.endSimulation()
+	}
+	s.cache = nil
+}
+
+// wake is for the next piece.
+func (s *search) wake() {
+	s.cache = s.set.current.Load()
+	if s.simulation == nil {
+		s.resume(s.state)
+	}
 }
 
 // report tells the cache how much it has been used.

@@ -9,17 +9,21 @@ import (
 // streams have found out about bytes they met, which they share; any number of
 // goroutines may use it.
 type Set struct {
-	options Options
-	rules   []rule
-	program *program
-	info    Info
-	stride  int // entries in a row of the table
-	young   int // bytes up to which a group's age is part of the state
-	current atomic.Pointer[cache]
-	flushes atomic.Int64
+	options  Options
+	rules    []rule
+	program  *program
+	info     Info
+	stride   int // entries in a row of the table
+	patience patience
+	young    int // bytes up to which a group's age is part of the state
+	current  atomic.Pointer[cache]
+	flushes  atomic.Int64
+	caches   atomic.Int64 // how many there have been
 
-	steppers sync.Pool // of *stepper: for simulations, and the ends of streams
-	captors  sync.Pool // of *captor
+	simulations sync.Pool              // of *simulation: also for the ends of streams
+	captors     sync.Pool              // of *captor
+	trails      sync.Pool              // of *trails
+	buffers     [bufferSizes]sync.Pool // of *buffer, by size
 }
 
 // youngest is how old a group may be for its start to follow from the state:
@@ -38,7 +42,7 @@ func Compile(rules []Rule, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{options: o, rules: parsed, program: p, info: p.info(parsed, o.Hold)}
+	s := &Set{options: o, rules: parsed, program: p, info: p.info(parsed, o.Hold), patience: usual}
 	s.young = min(youngest, o.Hold-1)
 	s.stride = len(p.classes)
 	s.current.Store(newCache(s))
@@ -76,11 +80,4 @@ func (s *Set) flush(c *cache) bool {
 		s.flushes.Add(1)
 	}
 	return true
-}
-
-func (s *Set) stepper() *stepper {
-	if m, ok := s.steppers.Get().(*stepper); ok {
-		return m
-	}
-	return newStepper(s.program, s.options.Match)
 }

@@ -18,7 +18,7 @@ func TestStreamsShareASet(t *testing.T) {
 			c.rules = append(c.rules, Rule{"[ab].{1,12}c", "<$&>", "g"})
 		}
 		c.o.Memory = memories[round%len(memories)]
-		set, err := Compile(c.rules, c.o)
+		set, err := c.compile()
 		if err != nil {
 			t.Fatal(c, err)
 		}
@@ -56,7 +56,7 @@ func TestStreamsShareASet(t *testing.T) {
 func TestStreamsTakeTurns(t *testing.T) {
 	for round := range rounds(t, 300) {
 		c := newStreamCase(5e6+uint64(round), 4, 40)
-		set, err := Compile(c.rules, c.o)
+		set, err := c.compile()
 		if err != nil {
 			t.Fatal(c, err)
 		}

@@ -3,28 +3,65 @@ package subst
 // A simulation makes each state as it needs it, and keeps none: for rules that
 // need so many states, or so large ones, that a cache of them is no use. It is
 // slower by the number of nodes that are open.
+type simulation struct {
+	*stepper
+	made   [2]state // what it works on, in turn
+	starts []int    // of all groups
+	steps  int
+}
 
 // tryCache is after how many bytes a simulation looks whether its state is one
 // that the cache has, or has room for.
 const tryCache = 256
 
-func (s *search) beginSimulation() {
-	s.simulation, s.simulated = s.set.stepper(), 0
-	for g := s.state.olds; g < len(s.state.groups); g++ {
-		start := s.pos - int(s.state.groups[g].depth)
-		if g < len(s.starts) {
-			s.starts[g] = start
-		} else {
-			s.starts = append(s.starts, start)
-		}
+func (s *Set) simulation() *simulation {
+	if m, ok := s.simulations.Get().(*simulation); ok {
+		return m
 	}
+	return &simulation{stepper: newStepper(s.program, s.options.Match)}
+}
+
+func (s *search) beginSimulation() {
+	m := s.set.simulation()
+	m.steps, m.starts = 0, m.starts[:0]
+	for g := range s.state.groups {
+		m.starts = append(m.starts, s.startOf(g))
+	}
+	s.simulation = m
 }
 
 func (s *search) stopSimulation() {
 	if s.simulation != nil {
-		s.set.steppers.Put(s.simulation)
+		s.set.simulations.Put(s.simulation)
 		s.simulation = nil
 	}
+}
+
+// resume goes on from a state that may be of another cache, or of none.
+func (s *search) resume(from *state) {
+	to := from
+	if from.home != s.cache.id {
+		to = s.cache.adopt(from)
+	}
+	if to != nil {
+		s.stopSimulation()
+		s.state = to
+		return
+	}
+	if s.simulation == nil {
+		s.beginSimulation()
+	}
+	s.simulation.become(s, from)
+}
+
+// become goes on from a state.
+func (m *simulation) become(s *search, o *state) {
+	to := &m.made[0]
+	if s.state == to {
+		to = &m.made[1]
+	}
+	to.set(o)
+	s.state = to
 }
 
 // simulate takes a byte.
@@ -32,46 +69,44 @@ func (s *search) simulate(b byte) {
 	m := s.simulation
 	m.step(s.state, int(b))
 	if m.record != 0 {
-		s.match = match{s.starts[m.by], s.pos, m.record - 1}
-		s.changes++
+		s.match = match{m.starts[m.by], s.pos, m.record - 1}
 	}
 	s.pos++
 	for g, origin := range m.origins { // in order: none is overwritten before it is read
 		start := s.pos
 		if int(origin) < len(s.state.groups) {
-			start = s.starts[origin]
+			start = m.starts[origin]
 		}
-		if g < len(s.starts) {
-			s.starts[g] = start
+		if g < len(m.starts) {
+			m.starts[g] = start
 		} else {
-			s.starts = append(s.starts, start)
+			m.starts = append(m.starts, start)
 		}
 	}
-	to := &s.made[0]
-	if s.state == to {
-		to = &s.made[1]
-	}
-	nodes, groups := append(to.nodes[:0], m.out.nodes...), append(to.groups[:0], m.out.groups...)
-	*to = m.out
-	to.nodes, to.groups = nodes, groups
-	s.state = to
-	if s.simulated++; s.simulated%tryCache == 0 {
+	m.become(s, &m.out)
+	if m.steps++; m.steps%tryCache == 0 {
 		s.endSimulation()
 	}
 }
 
 // endSimulation goes on with the cache, if that has the state or room for it.
 func (s *search) endSimulation() {
+	m := s.simulation
 	for g := range s.state.groups {
-		depth := s.pos - s.starts[g]
-		if depth > s.set.young {
+		depth := s.pos - m.starts[g]
+		if depth > s.set.young || s.trails != nil {
 			depth = old
 		}
 		s.state.groups[g].depth = int32(depth)
 	}
 	s.cache = s.set.current.Load()
-	if state := s.cache.adopt(s.state); state != nil {
-		s.state = state
-		s.stopSimulation()
+	state := s.cache.adopt(s.state)
+	if state == nil {
+		return
 	}
+	if s.trails == nil {
+		s.starts = append(s.starts[:0], m.starts[:state.olds]...)
+	}
+	s.state = state
+	s.stopSimulation()
 }

@@ -19,11 +19,13 @@ type state struct {
 	before  int16 // a byte like the one before, where assertions wait; -1: the beginning
 	accept  int32 // the last group matches here: 1 more than the rule
 	pending bool  // the last group has matched, here or before; no younger ones are opened
+	alone   bool  // ... nor otherwise: the one start there was is looked at alone
 	waits   bool  // some node is an assertion
-	final   bool  // pending, and nothing can come of it but that match
+	final   bool  // nothing can come of it but the match that is pending, or none
 
 	// Of a state that lives in a cache:
 	row  uint32 // of the table
+	home int64  // the number of the cache; 0: none
 	olds int    // how many groups are older than young; they come first
 }
 
@@ -50,7 +52,7 @@ func (s *state) same(o *state) bool {
 	if s == o {
 		return true
 	}
-	if len(s.groups) != len(o.groups) || len(s.nodes) != len(o.nodes) || s.before != o.before || s.accept != o.accept || s.pending != o.pending {
+	if len(s.groups) != len(o.groups) || len(s.nodes) != len(o.nodes) || s.before != o.before || s.accept != o.accept || s.pending != o.pending || s.alone != o.alone {
 		return false
 	}
 	for i := range s.groups {
@@ -69,9 +71,12 @@ func (s *state) same(o *state) bool {
 // appendKey writes what makes a state the one it is.
 func (s *state) appendKey(key []byte) []byte {
 	key = binary.LittleEndian.AppendUint32(key, uint32(uint16(s.before)))
-	accept := uint32(s.accept) << 1
+	accept := uint32(s.accept) << 2
 	if s.pending {
 		accept |= 1
+	}
+	if s.alone {
+		accept |= 2
 	}
 	key = binary.LittleEndian.AppendUint32(key, accept)
 	key = binary.LittleEndian.AppendUint32(key, uint32(len(s.groups)))
@@ -85,12 +90,18 @@ func (s *state) appendKey(key []byte) []byte {
 	return key
 }
 
+// set makes s a copy of another state.
+func (s *state) set(o *state) {
+	nodes, groups := append(s.nodes[:0], o.nodes...), append(s.groups[:0], o.groups...)
+	*s = *o
+	s.nodes, s.groups = nodes, groups
+}
+
 // clone copies a state that will change.
 func (s *state) clone() *state {
-	c := *s
-	c.nodes = append([]int32(nil), s.nodes...)
-	c.groups = append([]group(nil), s.groups...)
-	return &c
+	c := new(state)
+	c.set(s)
+	return c
 }
 
 // bytes is about what a cached state takes, besides its row.

@@ -44,10 +44,12 @@ func contextOf(b int) int16 {
 	return ' '
 }
 
-// begin makes the state of a search that begins behind a byte.
-func (m *stepper) begin(before int) {
+// begin makes the state of a search that begins behind a byte, for all starts
+// from there on or for this one alone.
+func (m *stepper) begin(before int, alone bool) {
 	m.clear()
 	m.open(before, 0)
+	m.out.alone = alone
 	m.close(before)
 }
 
@@ -84,7 +86,8 @@ func (m *stepper) step(s *state, b int) {
 			break
 		}
 	}
-	if !m.out.pending && b != end {
+	m.out.alone = s.alone
+	if !m.out.pending && !s.alone && b != end {
 		m.open(b, int32(len(s.groups)))
 	}
 	if m.out.accept != 0 {
@@ -100,7 +103,8 @@ func (m *stepper) close(before int) {
 	if m.out.waits {
 		m.out.before = contextOf(before)
 	}
-	m.out.final = m.out.pending && len(m.out.nodes) == 0
+	m.out.final = (m.out.pending || m.out.alone) && len(m.out.nodes) == 0
+	m.out.alone = m.out.alone && !m.out.pending
 }
 
 // waits tells whether some node is an assertion.

@@ -1,7 +1,5 @@
 package subst
 
-import "slices"
-
 // Stream replaces in one body, which comes in pieces. How it is cut makes no
 // difference. Only bytes of a match that is still open are held back.
 //
@@ -14,10 +12,11 @@ type Stream struct {
 	empty  bool // ... and was empty: the search goes on behind the next byte
 	ended  bool
 
-	whole  []byte // the buffer that what is kept lies in, from its beginning
-	spare  []byte // ... and the other one
-	out    sink
-	counts []int64 // by rule
+	buffer  *buffer // what is kept lies in it
+	emitted *buffer // what was emitted may lie in it
+	out     sink
+	counts  []uint32      // by rule, modulo 1<<32
+	carries map[int32]int // of these
 }
 
 // sink is where output goes: appended to dst, or given to emit.
@@ -38,7 +37,7 @@ func (o *sink) write(piece []byte) {
 
 // NewStream returns a Stream for one body.
 func (s *Set) NewStream() *Stream {
-	t := &Stream{search: search{set: s}, counts: make([]int64, len(s.rules))}
+	t := &Stream{search: search{set: s}, counts: make([]uint32, len(s.rules))}
 	t.Reset()
 	return t
 }
@@ -46,9 +45,12 @@ func (s *Set) NewStream() *Stream {
 // Reset begins another body. Slices that were emitted are valid no more.
 func (t *Stream) Reset() {
 	t.search.reset()
-	t.search.text.kept = t.whole[:0]
+	t.Release()
+	t.search.set.giveBack(t.buffer)
+	t.buffer = nil
 	t.done, t.last, t.empty, t.ended = 0, -1, false, false
 	clear(t.counts)
+	t.carries = nil
 }
 
 // Feed takes the next piece of the body, and appends to dst what is certain of
@@ -57,6 +59,7 @@ func (t *Stream) Feed(dst, piece []byte) []byte {
 	t.out = sink{dst: dst}
 	t.feed(piece)
 	dst, t.out = t.out.dst, sink{}
+	t.Release()
 	return dst
 }
 
@@ -99,8 +102,12 @@ type Stats struct {
 
 // Stats returns a copy.
 func (t *Stream) Stats() Stats {
+	matches := make([]int64, len(t.counts))
+	for i, n := range t.counts {
+		matches[i] = int64(n) + int64(t.carries[int32(i)])<<32
+	}
 	return Stats{
-		Matches: slices.Clone(t.counts), Overruns: t.search.overruns, Steps: t.search.steps, Flushes: t.search.set.flushes.Load(),
+		Matches: matches, Overruns: t.search.overruns, Steps: t.search.steps, Flushes: t.search.set.flushes.Load(),
 	}
 }
 
@@ -111,11 +118,13 @@ func (t *Stream) feed(piece []byte) {
 	if len(piece) == 0 {
 		return
 	}
+	t.Release()
 	w := &t.search.text
 	w.piece, w.middle = piece, w.end
 	w.end += len(piece)
+	t.search.wake()
 	t.work(t.search.advance)
-	t.search.report()
+	t.search.rest()
 
 	from := t.search.oldest()
 	if t.empty { // the match at pos is dealt with, and the byte behind it not there
@@ -130,6 +139,7 @@ func (t *Stream) finish() {
 		return
 	}
 	t.ended = true
+	t.search.wake()
 	t.work(func() event {
 		if e := t.search.advance(); e != more {
 			return e
@@ -137,7 +147,7 @@ func (t *Stream) finish() {
 		return t.search.finish()
 	})
 	t.unchanged(t.search.text.end)
-	t.search.stopSimulation()
+	t.search.stop()
 }
 
 // work deals with matches until there is no more to find.
@@ -191,7 +201,9 @@ func (t *Stream) replace(m match) {
 	if t.counts[m.rule] > 0 && !r.all { // it has acted; it still shields
 		return
 	}
-	t.counts[m.rule]++
+	if t.counts[m.rule]++; t.counts[m.rule] == 0 {
+		t.carry(m.rule)
+	}
 	t.unchanged(m.start)
 	t.done = m.end
 	var groups []int
@@ -213,6 +225,14 @@ func (t *Stream) replace(m match) {
 	}
 }
 
+// carry notes that a count has begun again from 0.
+func (t *Stream) carry(rule int32) {
+	if t.carries == nil {
+		t.carries = make(map[int32]int)
+	}
+	t.carries[rule]++
+}
+
 // unchanged gives out what has not been, up to a position.
 func (t *Stream) unchanged(to int) {
 	if to > t.done {
@@ -230,36 +250,4 @@ func (t *Stream) stretch(from, to int) {
 		t.out.write(part)
 		from += len(part)
 	}
-}
-
-// keep keeps the text from a position on. What was emitted of the text kept so
-// far stays as it is until the next piece, so that is moved to the other
-// buffer, if it has to be moved at all.
-func (t *Stream) keep(from int) {
-	w := &t.search.text
-	var back [len(w.back)]byte
-	for n := range back {
-		if pos := from - n; pos > 0 {
-			back[n] = byte(w.byteBefore(pos))
-		}
-	}
-	w.back = back
-	switch {
-	case from >= w.middle:
-		buf := append(t.spare[:0], w.piece[from-w.middle:]...)
-		t.spare, t.whole, w.kept = t.whole, buf, buf
-	default:
-		rest := w.kept[from-w.begin:]
-		need := len(rest) + len(w.piece)
-		if need <= cap(rest) {
-			w.kept = append(rest, w.piece...)
-			break
-		}
-		if cap(t.spare) < need+need/4 { // a quarter more, or small pieces would move all each time
-			t.spare = make([]byte, 0, need+need/4)
-		}
-		buf := append(append(t.spare[:0], rest...), w.piece...)
-		t.spare, t.whole, w.kept = t.whole, buf, buf
-	}
-	w.begin, w.middle, w.piece = from, w.end, nil
 }

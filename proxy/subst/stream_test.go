@@ -41,6 +41,16 @@ func (c *streamCase) String() string {
 // one likes.
 var memories = []int{1, 2400, 20_000, 0}
 
+// compile gives each case patience of its own kind: mostly little, as texts are
+// short.
+func (c *streamCase) compile() (*Set, error) {
+	set, err := Compile(c.rules, c.o)
+	if err == nil {
+		set.patience = []patience{usual, {0, 0, 1, 2}, {0, 0, 2, 3}, {2, 1, 1, 64}, {0, 0, 8, 64}}[c.seed%5]
+	}
+	return set, err
+}
+
 // newStreamCase makes a case with up to so many rules and letters.
 func newStreamCase(seed uint64, rules, letters int) *streamCase {
 	rnd := rand.New(rand.NewPCG(seed, 5))
@@ -136,7 +146,7 @@ func everyCut(text string) [][]int {
 func TestRandomRulesAtEveryCut(t *testing.T) {
 	for round := range rounds(t, 2500) {
 		c := newStreamCase(uint64(round), 4, 30)
-		set, err := Compile(c.rules, c.o)
+		set, err := c.compile()
 		if err != nil {
 			t.Fatal(c, err)
 		}
@@ -148,7 +158,7 @@ func TestRandomRulesAtRandomCuts(t *testing.T) {
 	for round := range rounds(t, 1200) {
 		rnd := rand.New(rand.NewPCG(uint64(round), 6))
 		c := newStreamCase(1e6+uint64(round), 20, 60)
-		set, err := Compile(c.rules, c.o)
+		set, err := c.compile()
 		if err != nil {
 			t.Fatal(c, err)
 		}
@@ -175,13 +185,13 @@ func TestRandomRulesOnLongTexts(t *testing.T) {
 		if c.o.Hold == 0 {
 			c.o.Hold = []int{20, 100, 200}[rnd.IntN(3)]
 		}
-		set, err := Compile(c.rules, c.o)
+		set, err := c.compile()
 		if err != nil {
 			t.Fatal(c, err)
 		}
 		c.check(t, set, randomCuts(rnd, c.text), nil, everyByte(c.text))
 		flushes += set.flushes.Load()
-		if set.steppers.Get() != nil {
+		if set.simulations.Get() != nil {
 			simulated++
 		}
 	}
@@ -196,7 +206,7 @@ func TestHeldIsWhatIsOpen(t *testing.T) {
 	held := 0
 	for round := range rounds(t, 1000) {
 		c := newStreamCase(3e6+uint64(round), 4, 30)
-		set, err := Compile(c.rules, c.o)
+		set, err := c.compile()
 		if err != nil {
 			t.Fatal(c, err)
 		}
@@ -224,7 +234,7 @@ var longAtoms = []string{"a", "b", "c", "[ab]", "a[^c]*c", "b[^c]*c", "a[^\\n]*\
 func TestRandomRulesOfLongMatches(t *testing.T) {
 	for round := range rounds(t, 500) {
 		c, rnd := newLongCase(uint64(round))
-		set, err := Compile(c.rules, c.o)
+		set, err := c.compile()
 		if err != nil {
 			t.Fatal(c, err)
 		}
