@@ -21,6 +21,7 @@ type cache struct {
 	acts  atomic.Pointer[[]action]
 
 	begins [2][4]*state // of a search: see beginOf
+	idle   uint32       // the last row of those for all starts, which have the first rows
 
 	scanned atomic.Int64 // bytes, in all streams
 
@@ -62,13 +63,16 @@ func newCache(s *Set) *cache {
 	c.rows.Store(&rows)
 	acts := make([]action, 0, 4)
 	c.acts.Store(&acts)
-	for i, before := range [...]int{end, '\n', 'a', ' '} {
-		for alone, depth := range [...]int32{0, old} {
+	for alone, depth := range [...]int32{0, old} {
+		for i, before := range [...]int{end, '\n', 'a', ' '} {
 			c.m.begin(before, alone == 1)
 			for g := range c.m.out.groups {
 				c.m.out.groups[g].depth = depth
 			}
 			c.begins[alone][i], _ = c.intern()
+		}
+		if alone == 0 {
+			c.idle = uint32(s.stride * (len(*c.rows.Load()) - 1))
 		}
 	}
 	return c

@@ -22,6 +22,9 @@ type search struct {
 	simulation *simulation // nil: not simulating
 	trails     *trails     // nil: searching from all starts at once
 
+	dull int // the place from which on skipping is tried again
+	gain int // what it has saved lately
+
 	scanned  int   // bytes, not reported to the cache yet
 	steps    int64 // bytes, in all, each time that they were gone over
 	overruns int64 // starts that the hold limit has ended
@@ -126,12 +129,22 @@ func (s *search) advance() event {
 		if s.pos == stop {
 			return s.atLimit()
 		}
-		if s.trails != nil {
+		busy := uint32(1) // the first row of those that run goes on in
+		switch {
+		case s.trails != nil:
 			if s.join() {
 				continue
 			}
 			s.leaveMark()
 			stop = min(stop, s.trails.next())
+		case s.set.skipper == nil || s.simulation != nil:
+		case s.pos < s.dull:
+			stop = min(stop, s.dull)
+		case s.state.row <= s.cache.idle && s.pos < s.text.end:
+			s.skip()
+			continue
+		default:
+			busy = s.cache.idle + 1
 		}
 		if s.pos == s.text.end {
 			return more
@@ -139,7 +152,7 @@ func (s *search) advance() event {
 		text := s.text.from(s.pos)
 		text = text[:min(len(text), stop-s.pos)]
 		if s.simulation == nil {
-			n := s.run(text)
+			n := s.run(text, busy)
 			s.pos += n
 			s.scanned += n
 			s.steps += int64(n)
@@ -203,17 +216,21 @@ func (s *search) finish() event {
 	return more
 }
 
-// run goes on as long as there is nothing to do but to change states, and
-// returns how many bytes it has gone.
-func (s *search) run(text []byte) int {
+// run goes on as long as there is nothing to do but to change states, or until
+// it comes to a state whose row is less than busy, and returns how many bytes it
+// has gone.
+func (s *search) run(text []byte, busy uint32) int {
 	row := s.state.row
 	table := *s.cache.table.Load()
 	classOf := &s.set.program.classOf
 	n := len(text)
 	for i, b := range text {
 		e := atomic.LoadUint32(&table[row+uint32(classOf[b])])
-		if e-1 >= special-1 { // 0, or special
+		if e-busy >= special-busy { // less than busy, or special
 			n = i
+			if e != 0 && e < busy {
+				row, n = e, i+1
+			}
 			break
 		}
 		row = e

@@ -3,6 +3,8 @@ package subst
 import (
 	"sync"
 	"sync/atomic"
+
+	"redoubt/proxy/subst/prefilter"
 )
 
 // Set is rules that have been compiled. It does not change, but for what its
@@ -15,7 +17,8 @@ type Set struct {
 	info     Info
 	stride   int // entries in a row of the table
 	patience patience
-	young    int // bytes up to which a group's age is part of the state
+	young    int      // bytes up to which a group's age is part of the state
+	skipper  *skipper // nil: nothing is skipped
 	current  atomic.Pointer[cache]
 	flushes  atomic.Int64
 	caches   atomic.Int64 // how many there have been
@@ -45,6 +48,9 @@ func Compile(rules []Rule, o Options) (*Set, error) {
 	s := &Set{options: o, rules: parsed, program: p, info: p.info(parsed, o.Hold), patience: usual}
 	s.young = min(youngest, o.Hold-1)
 	s.stride = len(p.classes)
+	if w := p.signs(parsed); w != nil && cost(w, 0) <= worth {
+		s.skipper = newSkipper(w, prefilter.Auto)
+	}
 	s.current.Store(newCache(s))
 	return s, nil
 }

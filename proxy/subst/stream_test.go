@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"redoubt/proxy/subst/prefilter"
 )
 
 // replaceIn feeds a text cut at the given places.
@@ -41,11 +43,18 @@ func (c *streamCase) String() string {
 // one likes.
 var memories = []int{1, 2400, 20_000, 0}
 
-// compile gives each case patience of its own kind: mostly little, as texts are
-// short.
+// compile gives each case patience of its own kind, mostly little, as texts are
+// short; and where anything can be skipped a kernel that does it, worth it or
+// not.
 func (c *streamCase) compile() (*Set, error) {
 	set, err := Compile(c.rules, c.o)
 	if err == nil {
+		set.skipper = nil
+		signs := set.program.signs(set.rules)
+		if kernel := prefilter.Kernel(c.seed / 5 % 5); signs != nil && prefilter.Supported(kernel) { // else none
+			set.skipper = newSkipper(signs, kernel)
+			set.skipper.loss = never
+		}
 		set.patience = []patience{usual, {0, 0, 1, 2}, {0, 0, 2, 3}, {2, 1, 1, 64}, {0, 0, 8, 64}}[c.seed%5]
 	}
 	return set, err

@@ -1,0 +1,316 @@
+package subst
+
+import (
+	"regexp/syntax"
+	"slices"
+	"unicode/utf8"
+
+	"redoubt/proxy/subst/prefilter"
+)
+
+// needle is bytes that every match of a rule has, one of each set, one after the
+// other; and how far from its start they may be.
+type needle struct {
+	sets     []byteSet
+	nearest  int
+	farthest int     // -1: any distance
+	before   byteSet // what may stand between, if that is any number of bytes
+}
+
+// sign is a needle of few bytes: what is looked for, a window of the prefilter.
+type sign struct {
+	needle
+	rate float64 // expected hits per byte
+	way  float64 // about how many bytes before a hit a match may begin
+}
+
+const (
+	// perHit is what a hit costs besides the way to it, in bytes of search.
+	perHit = 40
+	// reach is the distance up to which the search begins as far before a hit as
+	// any match might; if it can be farther, it looks back at the bytes.
+	reach = 32
+)
+
+// rarest is the rarest sign in a needle.
+func (n *needle) rarest() sign {
+	sets := make([]prefilter.Set, len(n.sets))
+	for i := range n.sets {
+		sets[i] = prefilter.Set(n.sets[i])
+	}
+	at, found, rate := prefilter.Choose(sets)
+	w := sign{needle: needle{sets: n.sets[at : at+len(found)], nearest: n.nearest + at, farthest: n.farthest, before: n.before}, rate: rate}
+	for _, s := range n.sets[:at] {
+		w.before.join(s)
+	}
+	if n.farthest >= 0 {
+		w.farthest += at
+		w.way = float64(w.farthest)
+	}
+	if !w.near() { // as if bytes came independently
+		_, _, rate := prefilter.Choose([]prefilter.Set{prefilter.Set(w.before)})
+		w.way = min(1/max(1-rate, 0.001), 1000)
+	}
+	return w
+}
+
+// near tells whether all matches begin within reach of the window.
+func (w *sign) near() bool { return w.farthest >= 0 && w.farthest <= reach }
+
+// cost is what looking for signs takes from each byte of a text, in bytes of
+// search. The way is gone for each hit, also of other rules, which come at some
+// rate.
+func cost(signs []sign, rate float64) (sum float64) {
+	for _, w := range signs {
+		sum += w.rate*perHit + w.way*(w.rate+rate)
+	}
+	return sum
+}
+
+// signs are those that the rules are looked for by: one of a rule's signs is in
+// each of its matches. There are none if that cannot be said of some rule.
+func (p *program) signs(rules []rule) (signs []sign) {
+	// Which is best depends on the others, so it is chosen twice.
+	rate := 0.0
+	for range 2 {
+		signs = nil
+		sum := 0.0
+		for i := range rules {
+			if extentOf(rules[i].find).never {
+				continue
+			}
+			best := p.signsOf(i, rules[i].find, rate)
+			if best == nil {
+				return nil
+			}
+			signs = append(signs, best...)
+			for _, w := range best {
+				sum += w.rate
+			}
+		}
+		rate = sum
+	}
+	return signs
+}
+
+// signsOf are the signs of a rule that cost least, where those of all rules
+// come at some rate.
+func (p *program) signsOf(i int, find *syntax.Regexp, rate float64) (best []sign) {
+	for find.Op == syntax.OpCapture {
+		find = find.Sub[0]
+	}
+	ways := []*syntax.Regexp{find}
+	if find.Op == syntax.OpAlternate {
+		ways = find.Sub
+	}
+	for _, way := range ways {
+		var least []sign
+		for _, n := range stretchesOf(way) {
+			if w := []sign{n.rarest()}; least == nil || cost(w, rate) < cost(least, rate) {
+				least = w
+			}
+		}
+		if least == nil {
+			best = nil
+			break
+		}
+		best = append(best, least...)
+	}
+	if sets, sure := p.leading(i, 4*prefilter.Width); sure > 0 {
+		lead := needle{sets: sets[:sure]}
+		if w := []sign{lead.rarest()}; best == nil || cost(w, rate) < cost(best, rate) {
+			return w
+		}
+	}
+	return best
+}
+
+// stretchesOf are needles of an expression, each as long as it goes.
+func stretchesOf(re *syntax.Regexp) []needle {
+	w := stretcher{budget: 1000}
+	w.walk(re)
+	w.cut()
+	return w.done
+}
+
+// stretcher collects needles on the way through an expression.
+type stretcher struct {
+	done   []needle
+	run    needle  // the one that may go on
+	here   extent  // how far it is from the start
+	passed byteSet // what may stand between
+	budget int     // of parts to look at: repetitions are looked at twice
+}
+
+// place adds a byte.
+func (w *stretcher) place(s byteSet) {
+	w.run.sets = append(w.run.sets, s)
+	w.here = w.here.then(extent{min: 1, max: 1})
+	w.passed.join(s)
+}
+
+// gap adds bytes that are not always as many.
+func (w *stretcher) gap(e extent, bytes byteSet) {
+	w.here = w.here.then(e)
+	w.passed.join(bytes)
+	w.cut()
+}
+
+// cut ends a needle; another one may begin here.
+func (w *stretcher) cut() {
+	if len(w.run.sets) > 0 {
+		w.done = append(w.done, w.run)
+	}
+	w.run = needle{nearest: w.here.min, farthest: w.here.max, before: w.passed}
+}
+
+func (w *stretcher) skip(re *syntax.Regexp) { w.gap(extentOf(re), bytesOf(re)) }
+
+func (w *stretcher) walk(re *syntax.Regexp) {
+	if w.budget--; w.budget < 0 {
+		w.skip(re)
+		return
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			w.runes(ranges(&syntax.Inst{Rune: []rune{r}, Arg: uint32(re.Flags)}))
+		}
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		if single, ok := oneByte(re); ok {
+			w.place(single)
+		} else {
+			w.runes(re.Rune)
+		}
+	case syntax.OpCapture:
+		w.walk(re.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			w.walk(sub)
+		}
+	case syntax.OpPlus:
+		w.repeat(re.Sub[0], 1, -1)
+	case syntax.OpRepeat:
+		w.repeat(re.Sub[0], re.Min, re.Max)
+	case syntax.OpAlternate:
+		w.either(re)
+	case syntax.OpStar, syntax.OpQuest:
+		w.skip(re)
+	}
+}
+
+// repeat passes over a repetition. The first ones go on the needle before it,
+// the last ones begin the next needle.
+func (w *stretcher) repeat(re *syntax.Regexp, least, most int) {
+	n := min(least, prefilter.Width)
+	before := w.here
+	for range n {
+		w.walk(re)
+	}
+	if n == most {
+		return
+	}
+	if most >= 0 {
+		most -= n
+	}
+	w.here = before
+	w.gap(extentOf(re).repeat(least-n, most), bytesOf(re))
+	for range n {
+		w.walk(re)
+	}
+}
+
+// either passes over alternatives. If all are bytes, and as many, they are
+// places.
+func (w *stretcher) either(re *syntax.Regexp) {
+	var places []byteSet
+	for i, sub := range re.Sub {
+		one := stretcher{budget: w.budget}
+		one.walk(sub)
+		w.budget = one.budget
+		n := len(one.run.sets)
+		if len(one.done) > 0 || one.here != (extent{min: n, max: n}) || i > 0 && n != len(places) {
+			w.skip(re)
+			return
+		}
+		if i == 0 {
+			places = one.run.sets
+			continue
+		}
+		for k := range places {
+			places[k].join(one.run.sets[k])
+		}
+	}
+	for _, s := range places {
+		w.place(s)
+	}
+}
+
+// runes passes over one rune of pairs.
+func (w *stretcher) runes(pairs []rune) {
+	const most = 64
+	single, beyond := inBytes(pairs)
+	if len(beyond) == 0 { // maybe nothing at all: such a rule never matches
+		w.place(single)
+		return
+	}
+	var all []sequence
+	for i := 0; i < len(beyond) && len(all) < most; i += 2 {
+		all = split(all, beyond[i], beyond[i+1])
+	}
+	n := all[0].n
+	if single != (byteSet{}) || len(all) >= most || slices.ContainsFunc(all, func(s sequence) bool { return s.n != n }) {
+		w.gap(runeExtent(pairs), bytesOfRunes(pairs))
+		return
+	}
+	for at := range n {
+		var s byteSet
+		for i := range all {
+			s.add(all[i].bytes[at].lo, all[i].bytes[at].hi)
+		}
+		w.place(s)
+	}
+}
+
+// oneByte is the bytes of a class that takes one byte only.
+func oneByte(re *syntax.Regexp) (s byteSet, ok bool) {
+	switch re.Op {
+	case syntax.OpAnyChar:
+		s.add(0, 0xff)
+		return s, true
+	case syntax.OpAnyCharNotNL:
+		s.add(0, '\n'-1)
+		s.add('\n'+1, 0xff)
+		return s, true
+	}
+	s, beyond := inBytes(re.Rune)
+	return s, len(beyond) == 0
+}
+
+// bytesOf is every byte that may occur in a match.
+func bytesOf(re *syntax.Regexp) (s byteSet) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			s.join(bytesOfRunes(ranges(&syntax.Inst{Rune: []rune{r}, Arg: uint32(re.Flags)})))
+		}
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		if one, ok := oneByte(re); ok {
+			return one
+		}
+		s = bytesOfRunes(re.Rune)
+	default:
+		for _, sub := range re.Sub {
+			s.join(bytesOf(sub))
+		}
+	}
+	return s
+}
+
+func bytesOfRunes(pairs []rune) byteSet {
+	single, beyond := inBytes(pairs)
+	if len(beyond) > 0 {
+		single.add(utf8.RuneSelf, 0xff)
+	}
+	return single
+}

@@ -1,0 +1,88 @@
+package subst
+
+import "redoubt/proxy/subst/prefilter"
+
+// skipper goes past what cannot matter. While no start is open, the next match
+// begins no farther before the next window of some rule than that rule allows:
+// what comes before needs no search.
+type skipper struct {
+	filter  *prefilter.Filter
+	nearest int      // a window is at least so far from the start of its match
+	reach   int      // ... and at most, or all bytes between are in back
+	back    *byteSet // nil: none is farther than reach
+	loss    int      // bytes of search after which it is left alone for a while
+}
+
+// worth is what skipping may cost, in bytes of search for each byte of text, for
+// the search alone costs 1.
+const worth = 0.7
+
+// newSkipper looks for signs, of which there is at least one.
+func newSkipper(signs []sign, kernel prefilter.Kernel) *skipper {
+	k := &skipper{nearest: never, loss: 20 * perHit}
+	var all []prefilter.Window
+	var back byteSet
+	for i := range signs {
+		n := &signs[i]
+		sets := make(prefilter.Window, len(n.sets))
+		for i := range n.sets {
+			sets[i] = prefilter.Set(n.sets[i])
+		}
+		all = append(all, sets)
+		k.nearest = min(k.nearest, n.nearest)
+		if n.near() {
+			k.reach = max(k.reach, n.farthest)
+		} else {
+			back.join(n.before)
+			k.back = &back
+		}
+	}
+	k.filter = prefilter.New(all, kernel)
+	return k
+}
+
+// begin is where the search has to begin, from a place on where no start is
+// open, if the next window is at hit or behind it.
+func (k *skipper) begin(text []byte, from, hit int) int {
+	at := max(from, hit-k.reach)
+	if k.back == nil {
+		return at
+	}
+	back := min(hit, len(text))
+	for back > from && k.back.has(text[back-1]) {
+		back--
+	}
+	return min(at, back)
+}
+
+// skip goes to where something may begin. It is asked where the search is at
+// its beginning.
+func (s *search) skip() {
+	w := &s.text
+	if s.pos < w.middle { // kept text has been looked at, for the most part
+		s.dull = w.middle
+		return
+	}
+	k := s.set.skipper
+	text := w.piece
+	from := s.pos - w.middle
+	hit := k.filter.Next(text, from+k.nearest)
+	at := k.begin(text, from, hit)
+	if hit > len(text)-k.filter.Width() {
+		s.dull = w.end
+	} else {
+		s.dull = w.middle + hit - k.nearest + 1
+	}
+
+	// Each time costs as much as some bytes of search.
+	if s.gain += at - from - perHit; s.gain > 0 {
+		s.gain = 0
+	} else if s.gain < -k.loss {
+		s.gain = 0
+		s.dull = max(s.dull, s.pos+4096)
+	}
+	if at > from {
+		s.pos = w.middle + at
+		s.state = s.cache.beginOf(w.byteBefore(s.pos), false)
+	}
+}
