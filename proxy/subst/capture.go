@@ -43,6 +43,10 @@ func (c *captor) find(w *window, m match) []int {
 	for range c.slotCount {
 		c.slots = append(c.slots, -1)
 	}
+	if one := c.p.ways[m.rule]; one != nil {
+		one.find(c.p, w, m, c.slots)
+		return c.slots
+	}
 	c.here.clear()
 	c.seen.clear()
 	c.follow(&c.here, c.p.begin[m.rule], w, m.start)

@@ -26,6 +26,11 @@ func (s *byteSet) join(t byteSet) {
 	}
 }
 
+// meets tells whether two sets have a byte in common.
+func (s *byteSet) meets(t byteSet) bool {
+	return s[0]&t[0]|s[1]&t[1]|s[2]&t[2]|s[3]&t[3] != 0
+}
+
 func (s *byteSet) len() int {
 	return bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) + bits.OnesCount64(s[2]) + bits.OnesCount64(s[3])
 }

@@ -51,6 +51,7 @@ type program struct {
 	begin   []int32        // where each rule begins
 	start   int32          // splits to begin[0], begin[1] ... in this order
 	slots   []int          // of each rule: 2 * (1 + its groups) if its put uses groups, else 0
+	ways    []*oneWay      // of each rule; nil if there are several, or none is asked for
 	asserts syntax.EmptyOp // all that occur
 
 	classOf [256]uint8 // bytes of one class are alike to every node
@@ -73,6 +74,9 @@ func newProgram(rules []rule) (*program, error) {
 	}
 	b.p.start = b.starts()
 	b.p.classify()
+	for i := range rules {
+		b.p.ways = append(b.p.ways, b.p.oneWay(i))
+	}
 	return b.p, nil
 }
 
