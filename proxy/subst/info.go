@@ -3,7 +3,10 @@ package subst
 import (
 	"fmt"
 	"regexp/syntax"
+	"strings"
 	"unicode/utf8"
+
+	"redoubt/proxy/subst/prefilter"
 )
 
 // Info tells what became of rules.
@@ -11,6 +14,13 @@ type Info struct {
 	Rules   []RuleInfo
 	Nodes   int // states of the automaton that all rules share
 	Classes int // kinds of bytes that it tells apart
+
+	// Skips tells whether the search goes past bytes that cannot matter; then
+	// Kernel does it, and stops at a sign of some rule Rate times a byte of typical
+	// text.
+	Skips  bool
+	Kernel prefilter.Kernel
+	Rate   float64
 }
 
 // RuleInfo is about one rule. Lengths are those of the expression; what its
@@ -19,12 +29,35 @@ type RuleInfo struct {
 	Min      int  // bytes of the shortest match; -1 if nothing can match
 	Max      int  // bytes of the longest; -1 without end: the hold limit ends it
 	Empty    bool // it can match the empty text
+	Class    Class
+	Signs    []string // bytes that it is looked for by, such as [c][d][n][0-9]: each match has one of them
 	Warnings []string
 }
 
+// Class says where the signs of a rule are in its matches.
+type Class uint8
+
+const (
+	Walked Class = iota // there are none: the search has to look at every byte
+	Prefix              // within some bytes of the beginning
+	Inner               // anywhere: the search looks back for the beginning
+)
+
+func (c Class) String() string {
+	switch c {
+	case Walked:
+		return "walked"
+	case Prefix:
+		return "prefix"
+	case Inner:
+		return "inner"
+	}
+	return fmt.Sprintf("Class(%d)", uint8(c))
+}
+
 // A rule begins rarely enough if its first rareBytes bytes are each one of at
-// most rareChoice. It begins almost anywhere if its first byte is one of
-// wideChoice or more, and a repetition of this many leaves starts open.
+// most rareChoice. Else a repetition of wideChoice bytes or more, longCount times,
+// leaves many starts open.
 const (
 	rareBytes  = 2
 	rareChoice = 4
@@ -41,18 +74,49 @@ func (p *program) info(rules []rule, hold int) Info {
 	return info
 }
 
+// signs adds what the rules are looked for by.
+func (info *Info) signs(signs [][]sign, k *skipper) {
+	if k != nil {
+		info.Skips, info.Kernel, info.Rate = true, k.filter.Kernel(), k.filter.Rate()
+	}
+	for i := range info.Rules {
+		r := &info.Rules[i]
+		for _, s := range signs[i] {
+			r.Class = max(r.Class, Prefix)
+			if !s.near() {
+				r.Class = Inner
+			}
+			var text strings.Builder
+			for _, set := range s.sets {
+				text.WriteString(set.String())
+			}
+			r.Signs = append(r.Signs, text.String())
+		}
+		switch c := cost(signs[i], 0); {
+		case r.Min < 0:
+		case r.Class == Walked:
+			r.warn("no bytes are in each of its matches: for this rule every byte is looked at, where the others alone might skip most")
+		case c > worth/4:
+			r.warn("what its matches have in common is not rare: %s comes about once in %.0f bytes, so that little can be skipped", strings.Join(r.Signs, " or "), 1/rateOf(signs[i]))
+		}
+	}
+}
+
+func (r *RuleInfo) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
 func (p *program) ruleInfo(i int, find *syntax.Regexp, hold int) RuleInfo {
 	length := extentOf(find)
 	if length.never {
 		return RuleInfo{Min: -1, Max: -1, Warnings: []string{"can never match"}}
 	}
 	r := RuleInfo{Min: length.min, Max: length.max, Empty: length.min == 0}
-	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	switch {
 	case r.Min > hold:
-		warn("never matches: the shortest match has %d bytes, the hold limit is %d", r.Min, hold)
+		r.warn("never matches: the shortest match has %d bytes, the hold limit is %d", r.Min, hold)
 	case r.Max > hold:
-		warn("matches of more than %d bytes (up to %d are possible) are not found: the hold limit", hold, r.Max)
+		r.warn("matches of more than %d bytes (up to %d are possible) are not found: the hold limit", hold, r.Max)
 	}
 	if p.anchored(i) { // it begins once in a stream
 		return r
@@ -63,10 +127,7 @@ func (p *program) ruleInfo(i int, find *syntax.Regexp, hold int) RuleInfo {
 		rare = rare && s.len() <= rareChoice
 	}
 	if count := longestCount(find, 1); count >= longCount && !rare {
-		warn("repeats almost any byte up to %d times: as many beginnings may have to be followed at once, which is slow; let it begin with literal text, or lower the count", count)
-	}
-	if r.Max < 0 && len(first) > 0 && first[0].len() >= wideChoice {
-		warn("begins almost anywhere and may go on without end, which is slow; let it begin with literal text, if possible")
+		r.warn("repeats almost any byte up to %d times: as many beginnings may have to be followed at once, which is slow; let it begin with literal text, or lower the count", count)
 	}
 	return r
 }

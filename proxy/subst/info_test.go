@@ -47,13 +47,13 @@ func TestInfo(t *testing.T) {
 		{`[a-z](?:x.){50}(?:.{10}){5,20}`, 151, 301, []string{"never matches", "up to 200 times"}},
 		{`href="[^"]{1,1000}"`, 8, 1007, []string{"more than 100"}},
 		{`[a-z]x{1,90}`, 2, 91, nil},
-		{`[A-Za-z0-9._%+-]+@example\.com`, 13, -1, []string{"begins almost anywhere"}},
-		{`.*foo`, 3, -1, []string{"begins almost anywhere"}},
-		{`.*`, 0, -1, []string{"begins almost anywhere"}},
+		{`[A-Za-z0-9._%+-]+@example\.com`, 13, -1, nil},
+		{`.*foo`, 3, -1, nil},
+		{`.*`, 0, -1, nil},
 		{`\d+`, 1, -1, nil},
 		{`^\s*`, 0, -1, nil},
 		{`(^).*foo.{0,500}`, 3, -1, nil},
-		{`(?m)^.*foo`, 3, -1, []string{"begins almost anywhere"}},
+		{`(?m)^.*foo`, 3, -1, nil},
 	}
 	for _, test := range tests {
 		p, rules := mustProgram(t, []Rule{{Find: test.find}})
@@ -71,6 +71,73 @@ func TestInfo(t *testing.T) {
 		}
 		if info.Nodes != len(p.nodes) || info.Classes != len(p.classes) {
 			t.Errorf("%s: %+v", test.find, info)
+		}
+	}
+}
+
+// What rules are looked for by. A rule is alone in its set.
+func TestSigns(t *testing.T) {
+	tests := []struct {
+		find    string
+		class   Class
+		signs   string // joined by a space
+		warning string // a word of it
+	}{
+		{"qux", Prefix, "[q][u][x]", ""},
+		{"(?i)qux", Prefix, "[Qq][Uu][Xx]", ""},
+		{"the quick", Prefix, "[q][u][i][c]", ""},
+		{"quick|jumps|zigzag", Prefix, "", ""},
+		{`(https?:)?//(www\.)?origin\.example`, Prefix, "", ""},
+		{`[A-Za-z0-9._%+-]+@example\.com`, Inner, "[@][e][x][a]", ""},
+		{"[a-z]+ing", Inner, "[a-z][i][n][g]", ""},
+		{"[a-z]{2}ing", Prefix, "[a-z][i][n][g]", ""},
+		{`(\w+)="zz`, Inner, "", ""},
+		{".*foo", Inner, "", ""},
+		{"a.{0,30}zq", Prefix, "", ""},
+		{"a.{0,40}zq", Inner, "", ""},
+		{"☃", Prefix, `[\xe2][\x98][\x83]`, ""},
+		{"[☃★]x", Prefix, `[\xe2][\x98][\x83\x85][x]`, ""},
+		{"[é☃]zq", Prefix, "", ""},
+		{`\bqux\b`, Prefix, "[q][u][x]", ""},
+		{"(?m)^qux$", Prefix, "[q][u][x]", ""},
+		{`\d+`, Prefix, "[0-9]", "comes about once in"},
+		{"[a-z]", Prefix, "[a-z]", "comes about once in"},
+		{"x*", Walked, "", "no bytes are in each"},
+		{"qux|", Walked, "", "no bytes are in each"},
+		{"", Walked, "", "no bytes are in each"},
+		{".*", Walked, "", "no bytes are in each"},
+		{`\p{Cs}`, Prefix, "[]", "can never match"},
+		{`[^\x00-\x{10FFFF}]`, Prefix, "[]", "can never match"},
+	}
+	for _, test := range tests {
+		set, err := Compile([]Rule{{test.find, "", "g"}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := set.Info()
+		r := info.Rules[0]
+		if signs := strings.Join(r.Signs, " "); r.Class != test.class || test.signs != "" && signs != test.signs {
+			t.Errorf("%s: %v by %s, want %v by %s", test.find, r.Class, signs, test.class, test.signs)
+		}
+		if warnings := strings.Join(r.Warnings, "\n"); !strings.Contains(warnings, test.warning) || test.warning == "" && warnings != "" {
+			t.Errorf("%s: warnings %q, want %q", test.find, warnings, test.warning)
+		}
+		if skips := test.class != Walked && !strings.Contains(test.warning, "once"); info.Skips != skips {
+			t.Errorf("%s: skips %v, want %v", test.find, info.Skips, skips)
+		}
+	}
+}
+
+// One rule that cannot be looked for is enough.
+func TestOneRuleKeepsASetFromSkipping(t *testing.T) {
+	rules := []Rule{{"qux", "", "g"}, {"x*", "", "g"}}
+	for n, skips := range []bool{false, true, false} {
+		set, err := Compile(rules[:n], Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set.Info().Skips != skips {
+			t.Errorf("%d rules: skips %v", n, !skips)
 		}
 	}
 }

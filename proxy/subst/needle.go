@@ -34,63 +34,66 @@ const (
 
 // rarest is the rarest sign in a needle.
 func (n *needle) rarest() sign {
-	sets := make([]prefilter.Set, len(n.sets))
-	for i := range n.sets {
-		sets[i] = prefilter.Set(n.sets[i])
-	}
-	at, found, rate := prefilter.Choose(sets)
-	w := sign{needle: needle{sets: n.sets[at : at+len(found)], nearest: n.nearest + at, farthest: n.farthest, before: n.before}, rate: rate}
-	for _, s := range n.sets[:at] {
-		w.before.join(s)
+	at, found, rate := prefilter.Choose(windowOf(n.sets))
+	s := sign{needle: *n, rate: rate}
+	s.sets, s.nearest = n.sets[at:at+len(found)], n.nearest+at
+	for _, set := range n.sets[:at] {
+		s.before.join(set)
 	}
 	if n.farthest >= 0 {
-		w.farthest += at
-		w.way = float64(w.farthest)
+		s.farthest += at
+		s.way = float64(s.farthest)
 	}
-	if !w.near() { // as if bytes came independently
-		_, _, rate := prefilter.Choose([]prefilter.Set{prefilter.Set(w.before)})
-		w.way = min(1/max(1-rate, 0.001), 1000)
+	if !s.near() { // as if bytes came independently
+		_, _, rate := prefilter.Choose(windowOf([]byteSet{s.before}))
+		s.way = min(1/max(1-rate, 0.001), 1000)
+	}
+	return s
+}
+
+// windowOf is sets as the prefilter has them.
+func windowOf(sets []byteSet) prefilter.Window {
+	w := make(prefilter.Window, len(sets))
+	for i := range sets {
+		w[i] = prefilter.Set(sets[i])
 	}
 	return w
 }
 
 // near tells whether all matches begin within reach of the window.
-func (w *sign) near() bool { return w.farthest >= 0 && w.farthest <= reach }
+func (s *sign) near() bool { return s.farthest >= 0 && s.farthest <= reach }
 
 // cost is what looking for signs takes from each byte of a text, in bytes of
 // search. The way is gone for each hit, also of other rules, which come at some
 // rate.
 func cost(signs []sign, rate float64) (sum float64) {
-	for _, w := range signs {
-		sum += w.rate*perHit + w.way*(w.rate+rate)
+	for _, s := range signs {
+		sum += s.rate*perHit + s.way*(s.rate+rate)
 	}
 	return sum
 }
 
-// signs are those that the rules are looked for by: one of a rule's signs is in
-// each of its matches. There are none if that cannot be said of some rule.
-func (p *program) signs(rules []rule) (signs []sign) {
-	// Which is best depends on the others, so it is chosen twice.
+// rateOf is how often to expect one of some signs, in hits per byte.
+func rateOf(signs []sign) (sum float64) {
+	for _, s := range signs {
+		sum += s.rate
+	}
+	return sum
+}
+
+// signs are those that rules are looked for by: one of a rule's signs is in each
+// of its matches. A rule of which that cannot be said has none.
+func (p *program) signs(rules []rule) [][]sign {
+	// Which are best depends on those of the others, so they are chosen twice.
+	all := make([][]sign, len(rules))
 	rate := 0.0
 	for range 2 {
-		signs = nil
-		sum := 0.0
 		for i := range rules {
-			if extentOf(rules[i].find).never {
-				continue
-			}
-			best := p.signsOf(i, rules[i].find, rate)
-			if best == nil {
-				return nil
-			}
-			signs = append(signs, best...)
-			for _, w := range best {
-				sum += w.rate
-			}
+			all[i] = p.signsOf(i, rules[i].find, rate)
 		}
-		rate = sum
+		rate = rateOf(slices.Concat(all...))
 	}
-	return signs
+	return all
 }
 
 // signsOf are the signs of a rule that cost least, where those of all rules
@@ -196,6 +199,8 @@ func (w *stretcher) walk(re *syntax.Regexp) {
 		w.either(re)
 	case syntax.OpStar, syntax.OpQuest:
 		w.skip(re)
+	case syntax.OpNoMatch:
+		w.place(byteSet{})
 	}
 }
 

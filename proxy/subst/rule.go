@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"redoubt/proxy/subst/prefilter"
 )
 
 // maxRules bounds a set. The usual has 1 to 100.
@@ -47,6 +49,10 @@ type Options struct {
 	Match  Match
 	Hold   int // the longest match, in bytes; 0 means 8 KB
 	Memory int // the most that a Set's cached states may take, in bytes; 0 means 2 MB
+
+	// Kernel is what skips bytes that cannot matter: by default the fastest that
+	// the processor has. The answers are the same.
+	Kernel prefilter.Kernel
 }
 
 // RuleError says what is wrong with one rule.

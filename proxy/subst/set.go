@@ -1,10 +1,9 @@
 package subst
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
-
-	"redoubt/proxy/subst/prefilter"
 )
 
 // Set is rules that have been compiled. It does not change, but for what its
@@ -48,9 +47,11 @@ func Compile(rules []Rule, o Options) (*Set, error) {
 	s := &Set{options: o, rules: parsed, program: p, info: p.info(parsed, o.Hold), patience: usual}
 	s.young = min(youngest, o.Hold-1)
 	s.stride = len(p.classes)
-	if w := p.signs(parsed); w != nil && cost(w, 0) <= worth {
-		s.skipper = newSkipper(w, prefilter.Auto)
+	signs := p.signs(parsed)
+	if cost(slices.Concat(signs...), 0) <= worth {
+		s.skipper = newSkipper(signs, o)
 	}
+	s.info.signs(signs, s.skipper)
 	s.current.Store(newCache(s))
 	return s, nil
 }

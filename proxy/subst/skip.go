@@ -10,6 +10,7 @@ type skipper struct {
 	nearest int      // a window is at least so far from the start of its match
 	reach   int      // ... and at most, or all bytes between are in back
 	back    *byteSet // nil: none is farther than reach
+	hold    int      // the longest match
 	loss    int      // bytes of search after which it is left alone for a while
 }
 
@@ -17,27 +18,32 @@ type skipper struct {
 // the search alone costs 1.
 const worth = 0.7
 
-// newSkipper looks for signs, of which there is at least one.
-func newSkipper(signs []sign, kernel prefilter.Kernel) *skipper {
-	k := &skipper{nearest: never, loss: 20 * perHit}
-	var all []prefilter.Window
+// newSkipper looks for the signs of rules. It returns nil if a rule has none, or
+// nothing can ever match.
+func newSkipper(signs [][]sign, o Options) *skipper {
+	k := &skipper{nearest: never, hold: o.Hold, loss: 20 * perHit}
+	var windows []prefilter.Window
 	var back byteSet
-	for i := range signs {
-		n := &signs[i]
-		sets := make(prefilter.Window, len(n.sets))
-		for i := range n.sets {
-			sets[i] = prefilter.Set(n.sets[i])
+	for _, rule := range signs {
+		if len(rule) == 0 {
+			return nil
 		}
-		all = append(all, sets)
-		k.nearest = min(k.nearest, n.nearest)
-		if n.near() {
-			k.reach = max(k.reach, n.farthest)
-		} else {
-			back.join(n.before)
-			k.back = &back
+		for i := range rule {
+			n := &rule[i]
+			windows = append(windows, windowOf(n.sets))
+			k.nearest = min(k.nearest, n.nearest)
+			if n.near() {
+				k.reach = max(k.reach, n.farthest)
+			} else {
+				back.join(n.before)
+				k.back = &back
+			}
 		}
 	}
-	k.filter = prefilter.New(all, kernel)
+	if len(windows) == 0 {
+		return nil
+	}
+	k.filter = prefilter.New(windows, o.Kernel)
 	return k
 }
 
@@ -49,6 +55,7 @@ func (k *skipper) begin(text []byte, from, hit int) int {
 		return at
 	}
 	back := min(hit, len(text))
+	from = max(from, back-k.hold)
 	for back > from && k.back.has(text[back-1]) {
 		back--
 	}

@@ -50,10 +50,13 @@ func (c *streamCase) compile() (*Set, error) {
 	set, err := Compile(c.rules, c.o)
 	if err == nil {
 		set.skipper = nil
-		signs := set.program.signs(set.rules)
-		if kernel := prefilter.Kernel(c.seed / 5 % 5); signs != nil && prefilter.Supported(kernel) { // else none
-			set.skipper = newSkipper(signs, kernel)
-			set.skipper.loss = never
+		if kernel := prefilter.Kernel(c.seed / 5 % 5); prefilter.Supported(kernel) { // else none
+			o := set.options
+			o.Kernel = kernel
+			set.skipper = newSkipper(set.program.signs(set.rules), o)
+			if set.skipper != nil {
+				set.skipper.loss = never
+			}
 		}
 		set.patience = []patience{usual, {0, 0, 1, 2}, {0, 0, 2, 3}, {2, 1, 1, 64}, {0, 0, 8, 64}}[c.seed%5]
 	}
