@@ -22,6 +22,8 @@ type search struct {
 	simulation *simulation // nil: not simulating
 	trails     *trails     // nil: searching from all starts at once
 
+	lookAgain int // the place from which on loops are looked for
+
 	dull int // the place from which on skipping is tried again
 	gain int // what it has saved lately
 
@@ -152,11 +154,18 @@ func (s *search) advance() event {
 		text := s.text.from(s.pos)
 		text = text[:min(len(text), stop-s.pos)]
 		if s.simulation == nil {
-			n := s.run(text, busy)
+			before, some := s.state, text
+			if s.pos >= s.lookAgain {
+				some = text[:min(len(text), s.set.patience.loop)]
+			}
+			n := s.run(some, busy)
 			s.pos += n
 			s.scanned += n
 			s.steps += int64(n)
-			if n == len(text) {
+			if n == len(some) {
+				if n == s.set.patience.loop && s.state == before {
+					s.pos += s.loop(text[n:])
+				}
 				continue
 			}
 			text = text[n:]

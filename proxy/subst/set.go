@@ -44,7 +44,7 @@ func Compile(rules []Rule, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{options: o, rules: parsed, program: p, info: p.info(parsed, o.Hold), patience: usual}
+	s := &Set{options: o, rules: parsed, program: p, info: p.info(parsed, o.Hold), patience: usual()}
 	s.young = min(youngest, o.Hold-1)
 	s.stride = len(p.classes)
 	signs := p.signs(parsed)

@@ -35,7 +35,8 @@ func skippingPair(t testing.TB, rules []Rule, o Options, kernel prefilter.Kernel
 			t.Fatal(rules, err)
 		}
 	}
-	sets[0].skipper = nil
+	sets[0].skipper, sets[0].patience.loop = nil, never
+	sets[1].patience.loop = 20
 	if sets[1].skipper = newSkipper(sets[1].program.signs(sets[1].rules), sets[1].options); sets[1].skipper == nil {
 		return sets[0], nil
 	}
@@ -211,4 +212,40 @@ func TestLookingBackIsLinear(t *testing.T) {
 			t.Errorf("%.20q: %.2f steps a byte", text, steps)
 		}
 	}
+}
+
+// In a long match that only few bytes can end, the others are skipped.
+func TestLoopsAreSkipped(t *testing.T) {
+	tests := []struct {
+		find, text, want string
+	}{
+		{"<!--[^>]*>", "<!--" + strings.Repeat("a", 100_000) + "> ", "X "},
+		{"(?s)<!--.*?-->", "<!--" + strings.Repeat("a", 100_000) + "--> ", "X "},
+		{"q[a-y]*", "q" + strings.Repeat("b", 100_000) + " ", "X "},
+		{"q[a-y]*z", "q" + strings.Repeat("b", 100_000) + "z ", "X "},
+	}
+	eachKernel(t, func(t *testing.T, kernel prefilter.Kernel) {
+		for _, test := range tests {
+			set, err := Compile([]Rule{{test.find, "X", "g"}}, Options{Match: First, Hold: 1 << 20, Kernel: kernel})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := set.NewStream()
+			var out []byte
+			for range 3 {
+				s.Reset()
+				out = out[:0]
+				for at := 0; at < len(test.text); at += 16 << 10 {
+					out = s.Feed(out, []byte(test.text[at:min(at+16<<10, len(test.text))]))
+				}
+				out = s.Finish(out)
+			}
+			if string(out) != test.want {
+				t.Errorf("%s: %.100q, want %q", test.find, out, test.want)
+			}
+			if steps := float64(s.Stats().Steps) / float64(len(test.text)); steps > 0.1 {
+				t.Errorf("%s: %.2f steps a byte", test.find, steps)
+			}
+		}
+	})
 }

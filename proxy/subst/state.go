@@ -3,6 +3,9 @@ package subst
 import (
 	"encoding/binary"
 	"math"
+	"sync/atomic"
+
+	"redoubt/proxy/subst/prefilter"
 )
 
 // A state is what all open starts can still become: for each of them a group,
@@ -27,6 +30,7 @@ type state struct {
 	row  uint32 // of the table
 	home int64  // the number of the cache; 0: none
 	olds int    // how many groups are older than young; they come first
+	stop atomic.Pointer[prefilter.Stop]
 }
 
 // group is the nodes of one open start.
@@ -93,8 +97,9 @@ func (s *state) appendKey(key []byte) []byte {
 // set makes s a copy of another state.
 func (s *state) set(o *state) {
 	nodes, groups := append(s.nodes[:0], o.nodes...), append(s.groups[:0], o.groups...)
-	*s = *o
 	s.nodes, s.groups = nodes, groups
+	s.before, s.accept, s.pending, s.alone, s.waits, s.final = o.before, o.accept, o.pending, o.alone, o.waits, o.final
+	s.row, s.home, s.olds = o.row, o.home, o.olds
 }
 
 // clone copies a state that will change.

@@ -58,7 +58,7 @@ func (c *streamCase) compile() (*Set, error) {
 				set.skipper.loss = never
 			}
 		}
-		set.patience = []patience{usual, {0, 0, 1, 2}, {0, 0, 2, 3}, {2, 1, 1, 64}, {0, 0, 8, 64}}[c.seed%5]
+		set.patience = []patience{usual(), {0, 0, 1, 2, 1}, {0, 0, 2, 3, 2}, {2, 1, 1, 64, 3}, {0, 0, 8, 64, 500}}[c.seed%5]
 	}
 	return set, err
 }

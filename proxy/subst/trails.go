@@ -41,15 +41,16 @@ type mark struct {
 	state *state
 }
 
-// patience is when and how trails come to use.
+// patience is when and how a search does better than going over bytes.
 type patience struct {
 	near   int // so many bytes are gone over again without further thought
 	enough int // steps a byte
 	step   int // bytes between marks, at least
 	trails int // at most
+	loop   int // bytes after which a loop is looked for
 }
 
-var usual = patience{near: 32, enough: 4, step: 8, trails: 64}
+func usual() patience { return patience{near: 32, enough: 4, step: 8, trails: 64, loop: 512} }
 
 // beginTrail begins the trail of a start that is looked at alone.
 func (s *search) beginTrail(at int) {
