@@ -61,8 +61,8 @@
 // output to a slice of the caller's. FeedTo passes on what it does not change as
 // slices of the piece: they are valid as long as the piece is. The other slices
 // that it emits, of bytes that had been held back and of replacements, are valid
-// until the next FeedTo, FinishTo or Reset of that stream. Nobody may write to
-// any of them.
+// until the next FeedTo, FinishTo, Release or Reset of that stream. Nobody may
+// write to any of them.
 //
 // # Memory and time
 //
@@ -71,5 +71,10 @@
 // its automaton that texts have led to, at most Options.Memory bytes of them (2
 // MB); when they are full it begins anew, and where that does not pay the search
 // goes on without keeping any, more slowly. Either way time is linear in the
-// text. Info warns of rules that are likely to be slow.
+// text.
+//
+// While nothing is open, the search goes past whatever no match can begin with or
+// lead to, many bytes at a time (package prefilter). That takes rare bytes in each
+// match of each rule: Info tells by which ones a rule is found, and warns of those
+// that slow all others down.
 package subst
