@@ -77,7 +77,7 @@ func (p *program) info(rules []rule, hold int) Info {
 // signs adds what the rules are looked for by.
 func (info *Info) signs(signs [][]sign, k *skipper) {
 	if k != nil {
-		info.Skips, info.Kernel, info.Rate = true, k.filter.Kernel(), k.filter.Rate()
+		info.Skips, info.Kernel, info.Rate = true, k.finder.Kernel(), k.finder.Rate()
 	}
 	for i := range info.Rules {
 		r := &info.Rules[i]

@@ -20,13 +20,17 @@ type needle struct {
 // sign is a needle of few bytes: what is looked for, a window of the prefilter.
 type sign struct {
 	needle
-	rate float64 // expected hits per byte
-	way  float64 // about how many bytes before a hit a match may begin
+	around prefilter.Stretch // the sign within the needle
+	rate   float64           // expected hits per byte
+	sure   float64           // ... of those where the whole needle is
+	way    float64           // about how many bytes before those a match may begin
 }
 
 const (
-	// perHit is what a hit costs besides the way to it, in bytes of search.
-	perHit = 40
+	// perLook is what a hit costs, in bytes of search; perHit what it costs besides
+	// if the whole needle is there, and besides the way back.
+	perLook = 15
+	perHit  = 60
 	// reach is the distance up to which the search begins as far before a hit as
 	// any match might; if it can be farther, it looks back at the bytes.
 	reach = 32
@@ -34,8 +38,12 @@ const (
 
 // rarest is the rarest sign in a needle.
 func (n *needle) rarest() sign {
-	at, found, rate := prefilter.Choose(windowOf(n.sets))
-	s := sign{needle: *n, rate: rate}
+	const most = 64 // bytes before and behind
+	all := windowOf(n.sets)
+	at, found, rate := prefilter.Choose(all)
+	from, to := max(0, at-most), min(len(all), at+most)
+	s := sign{needle: *n, around: prefilter.Stretch{Sets: all[from:to], At: at - from}, rate: rate}
+	s.sure = min(rate, prefilter.Rate(s.around.Sets))
 	s.sets, s.nearest = n.sets[at:at+len(found)], n.nearest+at
 	for _, set := range n.sets[:at] {
 		s.before.join(set)
@@ -45,8 +53,7 @@ func (n *needle) rarest() sign {
 		s.way = float64(s.farthest)
 	}
 	if !s.near() { // as if bytes came independently
-		_, _, rate := prefilter.Choose(windowOf([]byteSet{s.before}))
-		s.way = min(1/max(1-rate, 0.001), 1000)
+		s.way = min(1/max(1-prefilter.Rate(windowOf([]byteSet{s.before})), 0.001), 1000)
 	}
 	return s
 }
@@ -68,15 +75,15 @@ func (s *sign) near() bool { return s.farthest >= 0 && s.farthest <= reach }
 // rate.
 func cost(signs []sign, rate float64) (sum float64) {
 	for _, s := range signs {
-		sum += s.rate*perHit + s.way*(s.rate+rate)
+		sum += s.rate*perLook + s.sure*perHit + s.way*(s.sure+rate)
 	}
 	return sum
 }
 
-// rateOf is how often to expect one of some signs, in hits per byte.
+// rateOf is how often to expect one of some signs to be sure, per byte.
 func rateOf(signs []sign) (sum float64) {
 	for _, s := range signs {
-		sum += s.rate
+		sum += s.sure
 	}
 	return sum
 }

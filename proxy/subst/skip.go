@@ -6,7 +6,7 @@ import "redoubt/proxy/subst/prefilter"
 // begins no farther before the next window of some rule than that rule allows:
 // what comes before needs no search.
 type skipper struct {
-	filter  *prefilter.Filter
+	finder  *prefilter.Finder
 	nearest int      // a window is at least so far from the start of its match
 	reach   int      // ... and at most, or all bytes between are in back
 	back    *byteSet // nil: none is farther than reach
@@ -22,7 +22,7 @@ const worth = 0.7
 // nothing can ever match.
 func newSkipper(signs [][]sign, o Options) *skipper {
 	k := &skipper{nearest: never, hold: o.Hold, loss: 20 * perHit}
-	var windows []prefilter.Window
+	var stretches []prefilter.Stretch
 	var back byteSet
 	for _, rule := range signs {
 		if len(rule) == 0 {
@@ -30,7 +30,7 @@ func newSkipper(signs [][]sign, o Options) *skipper {
 		}
 		for i := range rule {
 			n := &rule[i]
-			windows = append(windows, windowOf(n.sets))
+			stretches = append(stretches, n.around)
 			k.nearest = min(k.nearest, n.nearest)
 			if n.near() {
 				k.reach = max(k.reach, n.farthest)
@@ -40,10 +40,10 @@ func newSkipper(signs [][]sign, o Options) *skipper {
 			}
 		}
 	}
-	if len(windows) == 0 {
+	if len(stretches) == 0 {
 		return nil
 	}
-	k.filter = prefilter.New(windows, o.Kernel)
+	k.finder = prefilter.NewFinder(stretches, o.Kernel)
 	return k
 }
 
@@ -73,16 +73,16 @@ func (s *search) skip() {
 	k := s.set.skipper
 	text := w.piece
 	from := s.pos - w.middle
-	hit := k.filter.Next(text, from+k.nearest)
+	hit := k.finder.Next(text, from+k.nearest)
 	at := k.begin(text, from, hit)
-	if hit > len(text)-k.filter.Width() {
+	if hit > len(text)-k.finder.Width() {
 		s.dull = w.end
 	} else {
 		s.dull = w.middle + hit - k.nearest + 1
 	}
 
 	// Each time costs as much as some bytes of search.
-	if s.gain += at - from - perHit; s.gain > 0 {
+	if s.gain += at - from - perLook - perHit; s.gain > 0 {
 		s.gain = 0
 	} else if s.gain < -k.loss {
 		s.gain = 0

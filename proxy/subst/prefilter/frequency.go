@@ -38,17 +38,20 @@ var frequencies = [256]uint32{
 // window of a rule is the rarest is found out about as well with any power.
 const likeness = 0.7
 
-// rate is how often to expect a window in typical text, in hits per byte.
-func (w Window) rate() float64 {
-	var parts [Width]float64
-	for k := range w {
-		parts[k] = w[k].part()
+// Rate is how often to expect a stretch of places in typical text, in hits per
+// byte.
+func Rate(stretch []Set) float64 {
+	parts := make([]float64, len(stretch))
+	for k := range stretch {
+		parts[k] = stretch[k].part()
 	}
-	slices.Sort(parts[:len(w)])
+	slices.Sort(parts)
 	rate, power := 1.0, 1.0
-	for _, part := range parts[:len(w)] {
+	for _, part := range parts {
 		rate *= math.Pow(part, power)
 		power *= likeness
 	}
 	return rate
 }
+
+func (w Window) rate() float64 { return Rate(w) }

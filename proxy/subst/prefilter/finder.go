@@ -1,0 +1,114 @@
+package prefilter
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Stretch is a window with what stands around it: Sets[At] is its first place.
+type Stretch struct {
+	Sets []Set
+	At   int
+}
+
+// window is the part that is looked for.
+func (s *Stretch) window() Window { return s.Sets[s.At:min(s.At+Width, len(s.Sets))] }
+
+// Finder is a [Filter] that makes sure: a window counts only where it is one of a
+// stretch, and all of that is there. A look around costs a few nanoseconds, but
+// much less than what a matcher would do on the spot. It does not change: all may
+// use it at once.
+type Finder struct {
+	filter   *Filter
+	in       [Width][256]uint16 // the buckets that have a byte at a place
+	possible [fat][]Stretch     // of each bucket
+}
+
+// NewFinder builds a finder. A kernel that this processor lacks is not for
+// asking: see Supported.
+func NewFinder(stretches []Stretch, kernel Kernel) *Finder {
+	windows := make([]Window, len(stretches))
+	width := 1
+	for i := range stretches {
+		if s := &stretches[i]; s.At < 0 || s.At >= len(s.Sets) {
+			panic(fmt.Sprintf("prefilter: a window at %d of %d places", s.At, len(s.Sets)))
+		}
+		windows[i] = stretches[i].window()
+		width = max(width, len(windows[i]))
+	}
+	buckets := buckets(windows)
+	f := &Finder{filter: newFilter(buckets, width, kernel.resolve())}
+	for b := range buckets {
+		for k := range width {
+			for c := range 256 {
+				if buckets[b].sets[k].has(byte(c)) {
+					f.in[k][c] |= 1 << b
+				}
+			}
+		}
+	}
+	for i := range stretches {
+		own := bucketOf(windows[i])
+		for b := range buckets {
+			if buckets[b].covers(&own) {
+				f.possible[b] = append(f.possible[b], stretches[i])
+				break
+			}
+		}
+	}
+	return f
+}
+
+// Rate is that of the filter.
+func (f *Finder) Rate() float64 { return f.filter.rate }
+
+// Width is that of the filter.
+func (f *Finder) Width() int { return f.filter.width }
+
+// Kernel is that of the filter.
+func (f *Finder) Kernel() Kernel { return f.filter.kernel }
+
+// Next is Filter.Next, but for windows whose stretch is not there, as far as the
+// text goes.
+func (f *Finder) Next(text []byte, from int) int {
+	for {
+		i := f.filter.Next(text, from)
+		if i > len(text)-f.filter.width || f.holds(text, i) {
+			return i
+		}
+		from = i + 1
+	}
+}
+
+// holds tells whether there is a stretch around a window.
+func (f *Finder) holds(text []byte, at int) bool {
+	possible := ^uint16(0)
+	for k, c := range text[at : at+f.filter.width] {
+		possible &= f.in[k&(Width-1)][c]
+	}
+	for ; possible != 0; possible &= possible - 1 {
+		stretches := f.possible[bits.TrailingZeros16(possible)&(fat-1)]
+		for i := range stretches {
+			if stretches[i].holds(text, at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *Stretch) holds(text []byte, at int) bool {
+	at -= s.At
+	sets := s.Sets
+	if at < 0 {
+		sets, at = sets[-at:], 0
+	}
+	text = text[at:]
+	sets = sets[:min(len(sets), len(text))]
+	for k := range sets {
+		if !sets[k].has(text[k]) {
+			return false
+		}
+	}
+	return true
+}
