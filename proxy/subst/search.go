@@ -143,7 +143,9 @@ func (s *search) advance() event {
 		case s.pos < s.dull:
 			stop = min(stop, s.dull)
 		case s.state.row <= s.cache.idle && s.pos < s.text.end:
-			s.skip()
+			if s.skip() {
+				return found
+			}
 			continue
 		default:
 			busy = s.cache.idle + 1

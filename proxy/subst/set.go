@@ -49,7 +49,7 @@ func Compile(rules []Rule, o Options) (*Set, error) {
 	s.stride = len(p.classes)
 	signs := p.signs(parsed)
 	if cost(slices.Concat(signs...), 0) <= worth {
-		s.skipper = newSkipper(signs, o)
+		s.skipper = p.newSkipper(signs, o)
 	}
 	s.info.signs(signs, s.skipper)
 	s.current.Store(newCache(s))

@@ -11,6 +11,7 @@ type skipper struct {
 	reach   int      // ... and at most, or all bytes between are in back
 	back    *byteSet // nil: none is farther than reach
 	hold    int      // the longest match
+	whole   int      // the bytes of the only rule, whose matches are its needle, no more and no less; 0: it is not so
 	loss    int      // bytes of search after which it is left alone for a while
 }
 
@@ -20,7 +21,7 @@ const worth = 0.7
 
 // newSkipper looks for the signs of rules. It returns nil if a rule has none, or
 // nothing can ever match.
-func newSkipper(signs [][]sign, o Options) *skipper {
+func (p *program) newSkipper(signs [][]sign, o Options) *skipper {
 	k := &skipper{nearest: never, hold: o.Hold, loss: 20 * perHit}
 	var stretches []prefilter.Stretch
 	var back byteSet
@@ -43,8 +44,30 @@ func newSkipper(signs [][]sign, o Options) *skipper {
 	if len(stretches) == 0 {
 		return nil
 	}
+	if n := p.wholeOf(0, signs[0]); len(signs) == 1 && n <= o.Hold {
+		k.whole = n
+	}
 	k.finder = prefilter.NewFinder(stretches, o.Kernel)
 	return k
+}
+
+// wholeOf is how many bytes a rule's matches have, if they are its sign with what
+// is around it and nothing else.
+func (p *program) wholeOf(rule int, signs []sign) int {
+	n := 0
+	for at := p.begin[rule]; p.nodes[at].op != opMatch; at = p.nodes[at].out {
+		switch p.nodes[at].op {
+		case opBytes:
+			n++
+		case opCapture:
+		default:
+			return 0
+		}
+	}
+	if len(signs) != 1 || len(signs[0].around.Sets) != n || signs[0].around.At != signs[0].nearest {
+		return 0
+	}
+	return n
 }
 
 // begin is where the search has to begin, from a place on where no start is
@@ -63,17 +86,22 @@ func (k *skipper) begin(text []byte, from, hit int) int {
 }
 
 // skip goes to where something may begin. It is asked where the search is at
-// its beginning.
-func (s *search) skip() {
+// its beginning, and tells whether it has found a match itself.
+func (s *search) skip() (certain bool) {
 	w := &s.text
 	if s.pos < w.middle { // kept text has been looked at, for the most part
 		s.dull = w.middle
-		return
+		return false
 	}
 	k := s.set.skipper
 	text := w.piece
 	from := s.pos - w.middle
 	hit := k.finder.Next(text, from+k.nearest)
+	if start := hit - k.nearest; k.whole > 0 && start >= from && start+k.whole <= len(text) {
+		s.pos = w.middle + start + k.whole
+		s.match = match{s.pos - k.whole, s.pos, 0}
+		return true
+	}
 	at := k.begin(text, from, hit)
 	if hit > len(text)-k.finder.Width() {
 		s.dull = w.end
@@ -92,4 +120,5 @@ func (s *search) skip() {
 		s.pos = w.middle + at
 		s.state = s.cache.beginOf(w.byteBefore(s.pos), false)
 	}
+	return false
 }

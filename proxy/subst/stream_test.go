@@ -53,7 +53,7 @@ func (c *streamCase) compile() (*Set, error) {
 		if kernel := prefilter.Kernel(c.seed / 5 % 5); prefilter.Supported(kernel) { // else none
 			o := set.options
 			o.Kernel = kernel
-			set.skipper = newSkipper(set.program.signs(set.rules), o)
+			set.skipper = set.program.newSkipper(set.program.signs(set.rules), o)
 			if set.skipper != nil {
 				set.skipper.loss = never
 			}
