@@ -1,6 +1,9 @@
 package prefilter
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Filter looks for windows. It does not change: all may use it at once.
 type Filter struct {
@@ -74,13 +77,34 @@ func (f *Filter) Next(text []byte, from int) int {
 	if from >= positions {
 		return from
 	}
-	switch f.kernel {
-	case VBMI:
-		return f.nextVBMI(text, from, positions)
-	case AVX2:
-		return f.nextAVX2(text, from, positions)
+	for from < positions {
+		at, mask, size := f.block(text, from, positions)
+		for ; mask != 0; mask &= mask - 1 {
+			if i := at + bits.TrailingZeros64(mask); f.kernel != AVX2 || f.holds(text[i:]) {
+				return i
+			}
+		}
+		from = at + size
 	}
-	return f.nextPlain(text, from)
+	return positions
+}
+
+// block finds the next places where windows may begin, among so many bytes from
+// one on. There are more of them with AVX2 than do begin. It has looked at all
+// before the end of that block; without a place in it, that is the end of all.
+func (f *Filter) block(text []byte, from, positions int) (at int, mask uint64, size int) {
+	switch {
+	case f.kernel == VBMI:
+		at, mask = f.blockVBMI(text, from, positions)
+		return at, mask, 64
+	case f.kernel == AVX2 && positions >= avx2Block:
+		at, mask = f.blockAVX2(text, from, positions)
+		return at, mask, avx2Block
+	}
+	if at = f.nextPlain(text, from); at < positions {
+		mask = 1
+	}
+	return at, mask, 1
 }
 
 // sourceOf is which place is looked at where a kernel looks at the k-th: one

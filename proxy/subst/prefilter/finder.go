@@ -71,13 +71,20 @@ func (f *Finder) Kernel() Kernel { return f.filter.kernel }
 // Next is Filter.Next, but for windows whose stretch is not there, as far as the
 // text goes.
 func (f *Finder) Next(text []byte, from int) int {
-	for {
-		i := f.filter.Next(text, from)
-		if i > len(text)-f.filter.width || f.holds(text, i) {
-			return i
-		}
-		from = i + 1
+	positions := len(text) - f.filter.width + 1
+	if from >= positions {
+		return from
 	}
+	for from < positions {
+		at, mask, size := f.filter.block(text, from, positions)
+		for ; mask != 0; mask &= mask - 1 {
+			if i := at + bits.TrailingZeros64(mask); f.holds(text, i) {
+				return i
+			}
+		}
+		from = at + size
+	}
+	return positions
 }
 
 // holds tells whether there is a stretch around a window.

@@ -1,10 +1,6 @@
 package prefilter
 
-import (
-	"math/bits"
-
-	"golang.org/x/sys/cpu"
-)
+import "golang.org/x/sys/cpu"
 
 func hasAVX2() bool { return cpu.X86.HasAVX2 && cpu.X86.HasBMI1 }
 
@@ -14,21 +10,20 @@ func hasVBMI() bool {
 
 // The kernels look at the places 0 to Width-1, or at the last one again. They
 // are given a text with so many positions, at least one, and what is the last
-// place. Those of VBMI return the first hit, or positions. Those of AVX2 need 32
-// positions and return a block and where windows may begin in it: no bits if
-// they have come to the end.
+// place; those of AVX2 need 32 positions. They return a block and where windows
+// may begin in it, or no bits if they have come to the end.
 
 //go:noescape
-func vbmiSlimLow(tables *whole, text *byte, positions, last int) int
+func vbmiSlimLow(tables *whole, text *byte, positions, last int) (at int, mask uint64)
 
 //go:noescape
-func vbmiFatLow(tables *whole, text *byte, positions, last int) int
+func vbmiFatLow(tables *whole, text *byte, positions, last int) (at int, mask uint64)
 
 //go:noescape
-func vbmiSlim(tables *whole, text *byte, positions, last int) int
+func vbmiSlim(tables *whole, text *byte, positions, last int) (at int, mask uint64)
 
 //go:noescape
-func vbmiFat(tables *whole, text *byte, positions, last int) int
+func vbmiFat(tables *whole, text *byte, positions, last int) (at int, mask uint64)
 
 //go:noescape
 func avx2Slim(tables *halves, text *byte, from, positions, last int) (at int, mask uint32)
@@ -39,45 +34,34 @@ func avx2Fat(tables *halves, text *byte, from, positions, last int) (at int, mas
 //go:noescape
 func avx2Stop(tables *[3][16]byte, text *byte, from, length int) int
 
-func (f *Filter) nextVBMI(text []byte, from, positions int) int {
+// blockVBMI finds the next block in which windows begin, and where in it.
+func (f *Filter) blockVBMI(text []byte, from, positions int) (at int, mask uint64) {
 	p, positions, last := &text[from], positions-from, f.width-1
 	switch {
 	case f.fat && f.high:
-		return from + vbmiFat(f.whole, p, positions, last)
+		at, mask = vbmiFat(f.whole, p, positions, last)
 	case f.fat:
-		return from + vbmiFatLow(f.whole, p, positions, last)
+		at, mask = vbmiFatLow(f.whole, p, positions, last)
 	case f.high:
-		return from + vbmiSlim(f.whole, p, positions, last)
+		at, mask = vbmiSlim(f.whole, p, positions, last)
+	default:
+		at, mask = vbmiSlimLow(f.whole, p, positions, last)
 	}
-	return from + vbmiSlimLow(f.whole, p, positions, last)
+	return from + at, mask
 }
 
 const avx2Block = 32
 
-func (f *Filter) nextAVX2(text []byte, from, positions int) int {
-	if positions < avx2Block {
-		return f.nextPlain(text, from)
+// blockAVX2 is the same, but lets more through. It needs avx2Block positions.
+func (f *Filter) blockAVX2(text []byte, from, positions int) (at int, mask uint64) {
+	_ = text[from]
+	var bits uint32
+	if f.fat {
+		at, bits = avx2Fat(f.halves, &text[0], from, positions, f.width-1)
+	} else {
+		at, bits = avx2Slim(f.halves, &text[0], from, positions, f.width-1)
 	}
-	_ = text[from] // panics before the text: the kernel would read there
-	for from < positions {
-		var at int
-		var mask uint32
-		if f.fat {
-			at, mask = avx2Fat(f.halves, &text[0], from, positions, f.width-1)
-		} else {
-			at, mask = avx2Slim(f.halves, &text[0], from, positions, f.width-1)
-		}
-		if mask == 0 {
-			break
-		}
-		for ; mask != 0; mask &= mask - 1 {
-			if i := at + bits.TrailingZeros32(mask); f.holds(text[i:]) {
-				return i
-			}
-		}
-		from = at + avx2Block
-	}
-	return positions
+	return at, uint64(bits)
 }
 
 // nextVector is the same for VBMI: a block of 64 would do no better.

@@ -69,7 +69,10 @@ pairs:                   \
 	JNZ   pairs          \
 none:                    \
 	MOVQ  positions+16(FP), DX \
-	MOVQ  DX, ret+32(FP) \
+	XORQ  CX, CX         \
+hit:                     \
+	MOVQ  DX, at+32(FP)  \
+	MOVQ  CX, mask+40(FP) \
 	VZEROUPPER           \
 	RET                  \
 either:                  \
@@ -78,12 +81,7 @@ either:                  \
 	JNZ   hit            \
 	KMOVQ K3, CX         \
 	ADDQ  $64, DX        \
-hit:                     \
-	TZCNTQ CX, CX        \
-	ADDQ  CX, DX         \
-	MOVQ  DX, ret+32(FP) \
-	VZEROUPPER           \
-	RET
+	JMP   hit
 
 // AND leaves in a what is in all of them. COPY keeps the text for the other half
 // of the tables: a look-up overwrites it.
@@ -177,30 +175,30 @@ hit:                     \
 	MOVL $0x80, CX \
 	VPBROADCASTB CX, Z15
 
-// func vbmiSlimLow(tables *whole, text *byte, positions, last int) int
-TEXT ·vbmiSlimLow(SB), NOSPLIT, $0-40
+// func vbmiSlimLow(tables *whole, text *byte, positions, last int) (at int, mask uint64)
+TEXT ·vbmiSlimLow(SB), NOSPLIT, $0-48
 	SETUP
 	SIGNS
 	TABLES(0, 64, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
 	SCAN(LOWSLIM)
 
-// func vbmiFatLow(tables *whole, text *byte, positions, last int) int
-TEXT ·vbmiFatLow(SB), NOSPLIT, $0-40
+// func vbmiFatLow(tables *whole, text *byte, positions, last int) (at int, mask uint64)
+TEXT ·vbmiFatLow(SB), NOSPLIT, $0-48
 	SETUP
 	SIGNS
 	TABLES(0, 64, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
 	TABLES(1024, 64, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31)
 	SCAN(LOWFAT)
 
-// func vbmiSlim(tables *whole, text *byte, positions, last int) int
-TEXT ·vbmiSlim(SB), NOSPLIT, $0-40
+// func vbmiSlim(tables *whole, text *byte, positions, last int) (at int, mask uint64)
+TEXT ·vbmiSlim(SB), NOSPLIT, $0-48
 	SETUP
 	TABLES(0, 128, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
 	TABLES(64, 128, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31)
 	SCAN(ALLSLIM)
 
-// func vbmiFat(tables *whole, text *byte, positions, last int) int
-TEXT ·vbmiFat(SB), NOSPLIT, $0-40
+// func vbmiFat(tables *whole, text *byte, positions, last int) (at int, mask uint64)
+TEXT ·vbmiFat(SB), NOSPLIT, $0-48
 	SETUP
 	TABLES(0, 128, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
 	TABLES(1024, 128, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31)
