@@ -4,10 +4,11 @@
 # meets both. Prints the ratio of each pair: the median over the rounds, and an
 # interval that holds the true median with 95 % certainty.
 #
-#   scripts/bench.sh [FLAG...] [serve | gun | ROW...]
+#   scripts/bench.sh [FLAG...] [serve | gun | subst | ROW...]
 #
 # serve is all rows of the server, and what is measured without a word; gun all
-# rows of the gun. flood16/nginx is one pair of a row.
+# rows of the gun; subst all of replacing in a stream. flood16/nginx is one pair of
+# a row.
 #
 #   --rounds N       (default 9) below 6 there is no interval of 95 %
 #   --seconds S      (default 3) of each run, after half a second to warm up;
@@ -17,6 +18,7 @@
 #   --engine NAME    (default netloop) redoubt's engine
 #   --gun fire|c     (default fire) what measures the server: redoubt fire, or the
 #                    small scripts/bench/gun
+#   --kernel NAME    (default auto) what replacing skips bytes with: plain, avx2 or vbmi
 #   --full           data of the contest's full size: needs 40 s and 2 GB of memory and disk
 #   --cpus S,G       (default 0,1) the CPU of the servers, the CPU of the gun
 #
@@ -35,16 +37,35 @@
 #   limit                      cgun               records by id at c; both guns never sleep
 #   shots                                         how late shots leave for c, at 1,000 and 10,000
 #                                                 a second, --busy and not: no peer, no ratio
+# Rows of replacing in a stream, SET-BODY: a set of scripts/bench/subst/rules.tsv on 4 MB
+# of html, js or a's, in pieces of 16 KB, on the gun's CPU; MB per second of CPU time:
+#   R1-html L10-html           hyperscan joined each replacer find   one and ten literals
+#   R10-html R10-js            hyperscan joined each find            what rewrites pages
+#   R30-html R30-js R31-html   hyperscan joined each find            and twenty domains
+#   M10-html M30-html          hyperscan joined each find            rules of more kinds
+#   ing-html num-html          hyperscan joined each find            [a-z]+ing and \d+
+#   word-html                  hyperscan joined each find            a match every few bytes
+#   again-a giveup-a stars-a   hyperscan joined each find            the worst cases
 #
 # c is scripts/bench/limit.c (busy: never sleeps; rude: closes without waiting for
 # the peer), nginx a `return 200`, fasthttp and nethttp bare servers; they answer
 # constant bytes, ours a record. cgun is scripts/bench/gun. Against wrk, which
-# sleeps, redoubt fire is not --busy; gun us/req is the gun's CPU time. A target
-# is reached if the interval touches it. A round in which something else took
-# more than 5 % of a CPU is repeated, up to three times; the system tells that to
-# 10 ms, so runs of less than a second are for trying out. Needs gcc and taskset;
-# leaves out nginx or wrk where there is none. Exits 1 if a run failed or an
-# answer was wrong, 2 for wrong usage; a target that is missed is no failure.
+# sleeps, redoubt fire is not --busy; gun us/req is the gun's CPU time.
+#
+# Of replacing, find is ours with nothing put in and its output thrown away, out
+# ours that appends its output to a buffer, first is find with --match first.
+# hyperscan streams too, and reports starts, but of every end of a match; joined
+# is regexp with all rules in one, Longest, each is regexp rule by rule, replacer
+# strings.Replacer with its output. Who would take over 2 s for a body is measured
+# on its beginning, of so many KB. First it is checked that ours and joined find
+# the same matches. All engines of a row run in turn.
+#
+# A target is reached if the interval touches it. A round in which something else
+# took more than 5 % of a CPU is repeated, up to three times; the system tells that
+# to 10 ms, so runs of less than a second are for trying out. Needs gcc and taskset;
+# leaves out nginx, wrk or hyperscan (libhyperscan-dev) where there is none. Exits 1
+# if a run failed or an answer was wrong, 2 for wrong usage; a target that is missed
+# is no failure.
 set -euo pipefail
 
 usage() { sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; }
@@ -61,8 +82,9 @@ misused() {
 
 serve_rows=(flood16 flood64 flood256 one open2000 close bodies engines)
 gun_rows=(phase1 url limit shots)
-all_rows=("${serve_rows[@]}" "${gun_rows[@]}")
-rounds=9 seconds=3 json='' raw=/dev/null engine=netloop gun=fire server_cpu=0 gun_cpu=1
+subst_rows=(R1-html R10-html R10-js R30-html R30-js R31-html M10-html M30-html L10-html ing-html num-html word-html again-a giveup-a stars-a)
+all_rows=("${serve_rows[@]}" "${gun_rows[@]}" "${subst_rows[@]}")
+rounds=9 seconds=3 json='' raw=/dev/null engine=netloop gun=fire kernel=auto server_cpu=0 gun_cpu=1
 users=10000 locations=7600 visits=100000
 rows=()
 while [[ $# -gt 0 ]]; do
@@ -73,7 +95,7 @@ while [[ $# -gt 0 ]]; do
 		;;
 	--json) json=yes ;;
 	--full) users=1000074 locations=761314 visits=10000740 ;;
-	--rounds | --seconds | --raw | --engine | --gun | --cpus)
+	--rounds | --seconds | --raw | --engine | --gun | --kernel | --cpus)
 		[[ $# -gt 1 ]] || misused "$1 needs a value"
 		case $1 in
 		--rounds) rounds=$2 ;;
@@ -81,6 +103,7 @@ while [[ $# -gt 0 ]]; do
 		--raw) raw=$(realpath "$2") ;;
 		--engine) engine=$2 ;;
 		--gun) gun=$2 ;;
+		--kernel) kernel=$2 ;;
 		--cpus)
 			[[ $2 =~ ^([0-9]+),([0-9]+)$ ]] || misused "--cpus $2: write two numbers, as 0,1"
 			server_cpu=${BASH_REMATCH[1]} gun_cpu=${BASH_REMATCH[2]}
@@ -91,8 +114,9 @@ while [[ $# -gt 0 ]]; do
 	-*) misused "no flag $1" ;;
 	serve) rows+=("${serve_rows[@]}") ;;
 	gun) rows+=("${gun_rows[@]}") ;;
+	subst) rows+=("${subst_rows[@]}") ;;
 	*)
-		[[ " ${all_rows[*]} " == *" ${1%%/*} "* ]] || misused "no row $1: there are serve (${serve_rows[*]}) and gun (${gun_rows[*]})"
+		[[ " ${all_rows[*]} " == *" ${1%%/*} "* ]] || misused "no row $1: there are serve (${serve_rows[*]}), gun (${gun_rows[*]}) and subst (${subst_rows[*]})"
 		rows+=("$1")
 		;;
 	esac
@@ -102,6 +126,7 @@ done
 [[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ ]] || misused "--seconds $seconds: a number should be here"
 [[ $engine == netloop || $engine == fasthttp ]] || misused "--engine $engine: there are netloop and fasthttp"
 [[ $gun == fire || $gun == c ]] || misused "--gun $gun: there are fire and c"
+[[ $kernel =~ ^(auto|plain|avx2|vbmi)$ ]] || misused "--kernel $kernel: there are auto, plain, avx2 and vbmi"
 [[ ${#rows[@]} -gt 0 ]] || rows=("${serve_rows[@]}")
 whole=$(awk -v s="$seconds" 'BEGIN { w = int(s); print w < s || w == 0 ? w + 1 : w }') # seconds for wrk
 : >>"$raw" || fail "nothing can be written to $raw"
@@ -140,18 +165,21 @@ say() { echo "$*" >&2; }
 . scripts/bench/servers.sh
 # shellcheck source=scripts/bench/guns.sh disable=SC1091
 . scripts/bench/guns.sh
+# shellcheck source=scripts/bench/subst.sh disable=SC1091
+. scripts/bench/subst.sh
 
-# series makes all rounds of a row: NAME "VALUE..." "PROGRESS" RUN... The runs of
-# a round are made forwards and backwards in turn. The values of all of them are
-# a line of the file NAME in $work; PROGRESS is a program of awk for that line.
+# series makes all rounds of a row: MAKE NAME "VALUE..." "PROGRESS" RUN... MAKE is
+# what makes a run, measure or scan. The runs of a round are made forwards and
+# backwards in turn. The values of all of them are a line of the file NAME in
+# $work; PROGRESS is a program of awk for that line.
 series() {
-	local name=$1 names progress=$3 runs=("${@:4}") round try=1 before i at lines
-	read -ra names <<<"$2"
+	local make=$1 name=$2 names progress=$4 runs=("${@:5}") round try=1 before i at lines
+	read -ra names <<<"$3"
 	for ((round = 1; round <= rounds; round++)); do
 		before=$disturbed lines=()
 		for ((i = 0; i < ${#runs[@]}; i++)); do
 			at=$((round % 2 ? i : ${#runs[@]} - 1 - i))
-			measure "${name%%.*}" "${runs[at]}"
+			"$make" "${name%%.*}" "${runs[at]}"
 			lines[at]=$(values "${names[@]}")
 		done
 		if ((disturbed > before && try < tries)); then
@@ -175,7 +203,7 @@ pair() {
 	[[ $against != wrk ]] || span=$whole
 	# shellcheck disable=SC2016 # they are awk's
 	progress='{ printf "ours/theirs: CPU %.3f, req/s %.3f, p50 %.3f", $1 / $5, $2 / $6, $3 / $7 }'
-	series "$row.$against" "cpu_us_per_request rps p50_us gun_us_per_request" "$progress" "$3 $5 $6 $span" "$4 $5 $6 $span"
+	series measure "$row.$against" "cpu_us_per_request rps p50_us gun_us_per_request" "$progress" "$3 $5 $6 $span" "$4 $5 $6 $span"
 	for figure in "${@:7}"; do
 		awk -v row="$row" -v against="$against" -v wish="$figure" -v json="$json" \
 			-f scripts/bench/median.awk -f scripts/bench/summary.awk <"$work/$row.$against"
@@ -200,7 +228,7 @@ shots() {
 	done
 	# shellcheck disable=SC2016 # they are awk's
 	progress='{ printf "p99, us: at 1,000/s %.1f, busy %.1f; at 10,000/s %.1f, busy %.1f", $2, $9, $16, $23 }'
-	series shots "late_p50_us late_p99_us late_p99.9_us late_max_us late unsent requests" "$progress" "${runs[@]}"
+	series measure shots "late_p50_us late_p99_us late_p99.9_us late_max_us late unsent requests" "$progress" "${runs[@]}"
 	[[ -n $json ]] || printf '\n%-9s %-17s %-10s %10s %10s %10s %10s %8s %8s %9s\n' \
 		row load wait 'p50 us' 'p99 us' 'p99.9 us' 'max us' late unsent shots
 	for rate in 1000 10000; do
@@ -223,6 +251,10 @@ wanted() {
 		say "$1/$2 left out: there is no wrk"
 		return 1
 	fi
+	if [[ $2 == hyperscan && ! -e $work/hyperscan ]]; then
+		say "$1/$2 left out: there is no libhyperscan-dev"
+		return 1
+	fi
 	if [[ $engine != netloop && $2 =~ ^(c-busy|fasthttp-engine)$ ]]; then
 		say "$1/$2 left out: it needs --engine netloop"
 		return 1
@@ -237,22 +269,31 @@ easy_requests() {
 	LC_ALL=C awk -f scripts/bench/easy.awk "$1/ammo/phase_1_get.ammo"
 }
 
+build_servers() {
+	gcc -O2 -Wall -Wextra -o "$work/limit" scripts/bench/limit.c
+	gcc -O2 -Wall -Wextra -o "$work/gun" scripts/bench/gun/*.c
+	go build -buildvcs=false -o "$work/" . ./scripts/bench/peers/fasthttp ./scripts/bench/peers/nethttp
+	say "generating data and requests"
+	"$work/redoubt" gen --out "$work/set" --users $users --locations $locations --visits $visits --requests 110000 >/dev/null
+	id_requests keep-alive >"$work/ids.ammo"
+	id_requests close >"$work/closing.ammo"
+	easy_requests "$work/set" >"$work/mix.ammo"
+	if [[ -n $contest ]]; then
+		say "phase1 is of the set in $contest"
+	else
+		say "phase1 is of the generated set"
+		contest=$work/set
+	fi
+	easy_requests "$contest" >"$work/phase1.ammo"
+}
+
 say "building"
-gcc -O2 -Wall -Wextra -o "$work/limit" scripts/bench/limit.c
-gcc -O2 -Wall -Wextra -o "$work/gun" scripts/bench/gun/*.c
-go build -buildvcs=false -o "$work/" . ./scripts/bench/peers/fasthttp ./scripts/bench/peers/nethttp
-say "generating data and requests"
-"$work/redoubt" gen --out "$work/set" --users $users --locations $locations --visits $visits --requests 110000 >/dev/null
-id_requests keep-alive >"$work/ids.ammo"
-id_requests close >"$work/closing.ammo"
-easy_requests "$work/set" >"$work/mix.ammo"
-if [[ -n $contest ]]; then
-	say "phase1 is of the set in $contest"
-else
-	say "phase1 is of the generated set"
-	contest=$work/set
-fi
-easy_requests "$contest" >"$work/phase1.ammo"
+scanning='' serving=''
+for row in "${rows[@]}"; do
+	if [[ " ${subst_rows[*]} " == *" ${row%%/*} "* ]]; then scanning=yes; else serving=yes; fi
+done
+[[ -z $scanning ]] || build_engines
+[[ -z $serving ]] || build_servers
 
 disturbed=0 # runs that were, in rounds that count
 tries=4     # of a round, before it counts all the same
@@ -279,6 +320,26 @@ pair phase1 wrk fire@ours-contest wrk@ours-contest phase1 flood:64 'rps>=1' gun
 pair url wrk fire@c wrk@c url flood:64 'rps>=1' gun
 pair limit cgun fire-busy@c c@c ids flood:64 rps
 shots
+# Targets are for the fastest kernel, but for two of AVX2.
+case $kernel in
+avx2) one='' ten='>=2.5' thirty='>=1.1' more='' ing='' ;;
+plain) one='' ten='' thirty='' more='' ing='' ;;
+*) one='>=0.6' ten='>=3' thirty='>=1.8' more='>=1' ing='>=0.5' ;;
+esac
+own=('out/find>=0.85' 'first/find>=0.8')
+scans R1-html "find/hyperscan$one" find/joined find/each out/replacer "${own[@]}"
+scans R10-html "find/hyperscan$ten" find/joined find/each "${own[@]}"
+scans R10-js find/hyperscan find/joined find/each "${own[@]}"
+scans R30-html "find/hyperscan$thirty" find/joined find/each "${own[@]}"
+scans R30-js find/hyperscan find/joined find/each "${own[@]}"
+scans R31-html "find/hyperscan$more" find/joined find/each "${own[@]}"
+scans M10-html find/hyperscan find/joined find/each "${own[@]}"
+scans M30-html find/hyperscan find/joined find/each "${own[@]}"
+scans L10-html find/hyperscan find/joined find/each out/replacer "${own[@]}"
+scans ing-html "find/hyperscan$ing" find/joined find/each "${own[@]}"
+for row in num-html word-html again-a giveup-a stars-a; do
+	scans $row find/hyperscan find/joined find/each out/find first/find
+done
 
 [[ -n $known ]] || misused "no pair ${rows[*]}"
 if ((disturbed)); then

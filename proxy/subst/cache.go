@@ -86,6 +86,9 @@ func (c *cache) beginOf(before int, alone bool) *state {
 	if alone {
 		begins = &c.begins[1]
 	}
+	if c.set.program.asserts == 0 {
+		return begins[0]
+	}
 	switch contextOf(before) {
 	case -1:
 		return begins[0]

@@ -14,6 +14,7 @@ type Stream struct {
 
 	buffer  *buffer // what is kept lies in it
 	emitted *buffer // what was emitted may lie in it
+	captor  *captor // lent, while there is work
 	out     sink
 	counts  []uint32      // by rule, modulo 1<<32
 	carries map[int32]int // of these
@@ -152,6 +153,14 @@ func (t *Stream) finish() {
 
 // work deals with matches until there is no more to find.
 func (t *Stream) work(next func() event) {
+	t.find(next)
+	if t.captor != nil {
+		t.search.set.captors.Put(t.captor)
+		t.captor = nil
+	}
+}
+
+func (t *Stream) find(next func() event) {
 	s := &t.search
 	for {
 		if t.empty {
@@ -208,9 +217,10 @@ func (t *Stream) replace(m match) {
 	t.done = m.end
 	var groups []int
 	if r.put.usesGroups {
-		c := t.search.set.captor()
-		defer t.search.set.captors.Put(c)
-		groups = c.find(&t.search.text, m)
+		if t.captor == nil {
+			t.captor = t.search.set.captor()
+		}
+		groups = t.captor.find(&t.search.text, m)
 	}
 	for i := range r.put.pieces {
 		p := &r.put.pieces[i]
