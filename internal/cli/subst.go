@@ -64,7 +64,7 @@ func (c *substCmd) Run(s *streams) error {
 	e := newEditor(set, s.out, pieces)
 	err = e.edit(s.ctx, in)
 	if c.Stats {
-		e.printStats(s.err)
+		e.printStats(s.err, set.Info())
 	}
 	if c.Stats || c.Show {
 		printRules(s.err, rules, set.Info(), e.stream.Stats().Matches, c.Show, c.Stats)
