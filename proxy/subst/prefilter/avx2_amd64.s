@@ -1,3 +1,4 @@
+#include "go_asm.h"
 #include "textflag.h"
 
 // Positions are taken 32 at a time. For each place two look-ups make of a byte,
@@ -123,6 +124,34 @@ TEXT ·avx2Slim(SB), NOSPLIT, $0-52
 TEXT ·avx2Fat(SB), NOSPLIT, $0-52
 	SETUP
 	SCAN(FAT)
+
+// Two places of one window are compared, which is all that is looked at.
+//
+// R8, R9: text of each   Y8, Y9: the bytes   Y10, Y11: bits that do not matter
+#define TWO(offset, to) \
+	VPOR offset(R8)(DX*1), Y10, to  \
+	VPCMPEQB to, Y8, to             \
+	VPOR offset(R9)(DX*1), Y11, Y5  \
+	VPCMPEQB Y5, Y9, Y5             \
+	VPAND Y5, to, to
+
+// func avx2Pair(p *pair, text *byte, from, positions, last int) (at int, mask uint32)
+TEXT ·avx2Pair(SB), NOSPLIT, $0-52
+	MOVQ p+0(FP), AX
+	MOVQ text+8(FP), SI
+	MOVQ from+16(FP), DX
+	MOVQ positions+24(FP), R12
+	LEAQ -32(R12), R11
+	MOVQ pair_at(AX), R8
+	ADDQ SI, R8
+	MOVQ pair_at+8(AX), R9
+	ADDQ SI, R9
+	VPBROADCASTB pair_want(AX), Y8
+	VPBROADCASTB pair_want+1(AX), Y9
+	VPBROADCASTB pair_either(AX), Y10
+	VPBROADCASTB pair_either+1(AX), Y11
+	VPXOR Y6, Y6, Y6
+	SCAN(TWO)
 
 // A byte is in a set if the bit of its upper half is in what a table has for
 // its lower half. There are two such tables, for bytes below 0x80 and for the

@@ -14,6 +14,7 @@ type Filter struct {
 	rate   float64
 
 	// What the kernel needs of them:
+	pair    *pair
 	missing *missing
 	whole   *whole
 	halves  *halves
@@ -48,14 +49,17 @@ func New(windows []Window, kernel Kernel) *Filter {
 
 func newFilter(buckets []bucket, width int, kernel Kernel) *Filter {
 	f := &Filter{kernel: kernel, width: width, fat: len(buckets) > slim, rate: rateOfAll(buckets)}
-	if kernel == VBMI {
+	if kernel != Plain && len(buckets) == 1 {
+		f.pair = pairOf(buckets[0].sets[:width])
+	}
+	switch {
+	case kernel == VBMI && f.pair == nil:
 		f.fillWhole(buckets)
 		return f
-	}
-	f.fillMissing(buckets)
-	if kernel == AVX2 {
+	case kernel == AVX2 && f.pair == nil:
 		f.fillHalves(buckets)
 	}
+	f.fillMissing(buckets)
 	return f
 }
 
@@ -80,7 +84,7 @@ func (f *Filter) Next(text []byte, from int) int {
 	for from < positions {
 		at, mask, size := f.block(text, from, positions)
 		for ; mask != 0; mask &= mask - 1 {
-			if i := at + bits.TrailingZeros64(mask); f.kernel != AVX2 || f.holds(text[i:]) {
+			if i := at + bits.TrailingZeros64(mask); f.missing == nil || f.holds(text[i:]) {
 				return i
 			}
 		}
@@ -90,7 +94,7 @@ func (f *Filter) Next(text []byte, from int) int {
 }
 
 // block finds the next places where windows may begin, among so many bytes from
-// one on. There are more of them with AVX2 than do begin. It has looked at all
+// one on. There are more of them than do begin, unless missing is nil. It has looked at all
 // before the end of that block; without a place in it, that is the end of all.
 func (f *Filter) block(text []byte, from, positions int) (at int, mask uint64, size int) {
 	switch {

@@ -20,8 +20,9 @@ func (s *Stretch) window() Window { return s.Sets[s.At:min(s.At+Width, len(s.Set
 // use it at once.
 type Finder struct {
 	filter   *Filter
+	only     bool               // one stretch
 	in       [Width][256]uint16 // the buckets that have a byte at a place
-	possible [fat][]Stretch     // of each bucket
+	possible [fat][]known       // of each bucket
 }
 
 // NewFinder builds a finder. A kernel that this processor lacks is not for
@@ -37,7 +38,7 @@ func NewFinder(stretches []Stretch, kernel Kernel) *Finder {
 		width = max(width, len(windows[i]))
 	}
 	buckets := buckets(windows)
-	f := &Finder{filter: newFilter(buckets, width, kernel.resolve())}
+	f := &Finder{filter: newFilter(buckets, width, kernel.resolve()), only: len(stretches) == 1}
 	for b := range buckets {
 		for k := range width {
 			for c := range 256 {
@@ -51,7 +52,7 @@ func NewFinder(stretches []Stretch, kernel Kernel) *Finder {
 		own := bucketOf(windows[i])
 		for b := range buckets {
 			if buckets[b].covers(&own) {
-				f.possible[b] = append(f.possible[b], stretches[i])
+				f.possible[b] = append(f.possible[b], knownOf(stretches[i]))
 				break
 			}
 		}
@@ -89,6 +90,9 @@ func (f *Finder) Next(text []byte, from int) int {
 
 // holds tells whether there is a stretch around a window.
 func (f *Finder) holds(text []byte, at int) bool {
+	if f.only {
+		return f.possible[0][0].holds(text, at)
+	}
 	possible := ^uint16(0)
 	for k, c := range text[at : at+f.filter.width] {
 		possible &= f.in[k&(Width-1)][c]
@@ -104,8 +108,30 @@ func (f *Finder) holds(text []byte, at int) bool {
 	return false
 }
 
-func (s *Stretch) holds(text []byte, at int) bool {
+// known is a stretch with what it is if it has one byte in each place.
+type known struct {
+	Stretch
+	literal string
+}
+
+func knownOf(s Stretch) known {
+	var literal []byte
+	for k := range s.Sets {
+		want, either, ok := s.Sets[k].letter()
+		if !ok || either != 0 {
+			return known{Stretch: s}
+		}
+		literal = append(literal, want)
+	}
+	return known{s, string(literal)}
+}
+
+// holds tells whether the stretch is there, as far as the text goes.
+func (s *known) holds(text []byte, at int) bool {
 	at -= s.At
+	if s.literal != "" && at >= 0 && at+len(s.literal) <= len(text) {
+		return string(text[at:at+len(s.literal)]) == s.literal
+	}
 	sets := s.Sets
 	if at < 0 {
 		sets, at = sets[-at:], 0

@@ -32,12 +32,21 @@ func avx2Slim(tables *halves, text *byte, from, positions, last int) (at int, ma
 func avx2Fat(tables *halves, text *byte, from, positions, last int) (at int, mask uint32)
 
 //go:noescape
+func vbmiPair(p *pair, text *byte, positions, last int) (at int, mask uint64)
+
+//go:noescape
+func avx2Pair(p *pair, text *byte, from, positions, last int) (at int, mask uint32)
+
+//go:noescape
 func avx2Stop(tables *[3][16]byte, text *byte, from, length int) int
 
-// blockVBMI finds the next block in which windows begin, and where in it.
+// blockVBMI finds the next block in which windows begin, and where in it; of a
+// pair, where they may.
 func (f *Filter) blockVBMI(text []byte, from, positions int) (at int, mask uint64) {
 	p, positions, last := &text[from], positions-from, f.width-1
 	switch {
+	case f.pair != nil:
+		at, mask = vbmiPair(f.pair, p, positions, last)
 	case f.fat && f.high:
 		at, mask = vbmiFat(f.whole, p, positions, last)
 	case f.fat:
@@ -56,9 +65,12 @@ const avx2Block = 32
 func (f *Filter) blockAVX2(text []byte, from, positions int) (at int, mask uint64) {
 	_ = text[from]
 	var bits uint32
-	if f.fat {
+	switch {
+	case f.pair != nil:
+		at, bits = avx2Pair(f.pair, &text[0], from, positions, f.width-1)
+	case f.fat:
 		at, bits = avx2Fat(f.halves, &text[0], from, positions, f.width-1)
-	} else {
+	default:
 		at, bits = avx2Slim(f.halves, &text[0], from, positions, f.width-1)
 	}
 	return at, uint64(bits)

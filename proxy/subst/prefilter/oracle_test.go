@@ -109,7 +109,7 @@ const filler = ".\xfa"
 // shapes has all kinds: of each width, slim and fat, with and without high bytes.
 func shapes() (all []shape) {
 	for width := 1; width <= Width; width++ {
-		for _, count := range []int{3, fat} {
+		for _, count := range []int{1, 3, fat} {
 			for _, base := range []byte{'A', 0x80} {
 				s := shape{name: fmt.Sprintf("width=%d/buckets=%d/from=%x", width, count, base)}
 				for i := range count {

@@ -1,3 +1,4 @@
+#include "go_asm.h"
 #include "textflag.h"
 
 // Positions are taken 64 at a time. Z0 to Z3 are the text at the position of
@@ -25,21 +26,22 @@
 	CMOVQLT R10, R9           \
 	XORQ  DX, DX
 
-#define LOAD(offset) \
+#define LOADFOUR(offset) \
 	VMOVDQU8 offset(SI)(DX*1), Z0  \
 	VMOVDQU8 offset(R8)(DX*1), Z1  \
 	VMOVDQU8 offset(R9)(DX*1), Z2  \
 	VMOVDQU8 offset(R10)(DX*1), Z3
 
-#define LOADMASKED \
+#define MASKFOUR \
 	VMOVDQU8.Z (SI)(DX*1), K7, Z0    \
 	VMOVDQU8.Z (R8)(DX*1), K7, Z1    \
 	VMOVDQU8.Z (R9)(DX*1), K7, Z2    \
 	VMOVDQU8.Z (R10)(DX*1), K7, Z3
 
 // SCAN goes over the text by one block, masked, then by two as long as these
-// are whole; K7 is all ones by then. BLOCK(k) makes of Z0 to Z3 a mask of hits.
-#define SCAN(BLOCK) \
+// are whole; K7 is all ones by then. BLOCK(k) makes of what has been loaded a mask
+// of hits.
+#define SCAN(LOADMASKED, LOAD, BLOCK) \
 masked:                  \
 	MOVQ  $-1, CX        \
 	CMPQ  BX, $64        \
@@ -180,7 +182,7 @@ TEXT ·vbmiSlimLow(SB), NOSPLIT, $0-48
 	SETUP
 	SIGNS
 	TABLES(0, 64, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
-	SCAN(LOWSLIM)
+	SCAN(MASKFOUR, LOADFOUR, LOWSLIM)
 
 // func vbmiFatLow(tables *whole, text *byte, positions, last int) (at int, mask uint64)
 TEXT ·vbmiFatLow(SB), NOSPLIT, $0-48
@@ -188,18 +190,55 @@ TEXT ·vbmiFatLow(SB), NOSPLIT, $0-48
 	SIGNS
 	TABLES(0, 64, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
 	TABLES(1024, 64, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31)
-	SCAN(LOWFAT)
+	SCAN(MASKFOUR, LOADFOUR, LOWFAT)
 
 // func vbmiSlim(tables *whole, text *byte, positions, last int) (at int, mask uint64)
 TEXT ·vbmiSlim(SB), NOSPLIT, $0-48
 	SETUP
 	TABLES(0, 128, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
 	TABLES(64, 128, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31)
-	SCAN(ALLSLIM)
+	SCAN(MASKFOUR, LOADFOUR, ALLSLIM)
 
 // func vbmiFat(tables *whole, text *byte, positions, last int) (at int, mask uint64)
 TEXT ·vbmiFat(SB), NOSPLIT, $0-48
 	SETUP
 	TABLES(0, 128, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
 	TABLES(1024, 128, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31)
-	SCAN(ALLFAT)
+	SCAN(MASKFOUR, LOADFOUR, ALLFAT)
+
+// Two places of one window are compared, which is all that is looked at.
+//
+// R8, R9: text of each   Z16, Z17: the bytes   Z18, Z19: bits that do not matter
+#define LOADTWO(offset) \
+	VPORQ offset(R8)(DX*1), Z18, Z0 \
+	VPORQ offset(R9)(DX*1), Z19, Z1
+
+#define MASKTWO \
+	VMOVDQU8.Z (R8)(DX*1), K7, Z0 \
+	VMOVDQU8.Z (R9)(DX*1), K7, Z1 \
+	VPORQ Z0, Z18, Z0             \
+	VPORQ Z1, Z19, Z1
+
+#define TWO(k) \
+	VPCMPEQB Z0, Z16, K7, k \
+	VPCMPEQB Z1, Z17, k, k
+
+// func vbmiPair(p *pair, text *byte, positions, last int) (at int, mask uint64)
+TEXT ·vbmiPair(SB), NOSPLIT, $0-48
+	MOVQ p+0(FP), AX
+	MOVQ text+8(FP), SI
+	MOVQ positions+16(FP), BX
+	MOVQ pair_at(AX), R8
+	ADDQ SI, R8
+	MOVQ pair_at+8(AX), R9
+	ADDQ SI, R9
+	MOVBLZX pair_want(AX), CX
+	VPBROADCASTB CX, Z16
+	MOVBLZX pair_want+1(AX), CX
+	VPBROADCASTB CX, Z17
+	MOVBLZX pair_either(AX), CX
+	VPBROADCASTB CX, Z18
+	MOVBLZX pair_either+1(AX), CX
+	VPBROADCASTB CX, Z19
+	XORQ DX, DX
+	SCAN(MASKTWO, LOADTWO, TWO)
