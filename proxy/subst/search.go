@@ -27,6 +27,11 @@ type search struct {
 	dull int // the place from which on skipping is tried again
 	gain int // what it has saved lately
 
+	ahead struct { // the next sign that is known, in a piece
+		piece     int // where that begins
+		hit, back int // see Finder.Next
+	}
+
 	scanned  int   // bytes, not reported to the cache yet
 	steps    int64 // bytes, in all, each time that they were gone over
 	overruns int64 // starts that the hold limit has ended
@@ -53,6 +58,7 @@ const (
 func (s *search) reset() {
 	s.stop()
 	*s = search{set: s.set, starts: s.starts[:0]}
+	s.ahead.piece = -1
 	s.begin(0)
 	s.rest()
 }

@@ -31,14 +31,15 @@ func (p *program) newSkipper(signs [][]sign, o Options) *skipper {
 		}
 		for i := range rule {
 			n := &rule[i]
-			stretches = append(stretches, n.around)
 			k.nearest = min(k.nearest, n.nearest)
 			if n.near() {
 				k.reach = max(k.reach, n.farthest)
+				n.around.Back = n.farthest
 			} else {
 				back.join(n.before)
 				k.back = &back
 			}
+			stretches = append(stretches, n.around)
 		}
 	}
 	if len(stretches) == 0 {
@@ -71,9 +72,10 @@ func (p *program) wholeOf(rule int, signs []sign) int {
 }
 
 // begin is where the search has to begin, from a place on where no start is
-// open, if the next window is at hit or behind it.
-func (k *skipper) begin(text []byte, from, hit int) int {
-	at := max(from, hit-k.reach)
+// open, if a match may begin at one, and of those whose sign is at hit or behind
+// it in bytes of back.
+func (k *skipper) begin(text []byte, from, at, hit int) int {
+	at = max(from, at)
 	if k.back == nil {
 		return at
 	}
@@ -83,6 +85,22 @@ func (k *skipper) begin(text []byte, from, hit int) int {
 		back--
 	}
 	return min(at, back)
+}
+
+// nextSign is the next sign from a place in a piece on, how far before it a match
+// may begin, and whether it is one at all: else it is where the piece ends, as
+// far as signs go.
+func (s *search) nextSign(text []byte, from int) (hit, back int, ok bool) {
+	k := s.set.skipper
+	if s.ahead.piece != s.text.middle || from > s.ahead.hit {
+		s.ahead.piece = s.text.middle
+		s.ahead.hit, s.ahead.back = k.finder.Next(text, from)
+	}
+	hit, back = s.ahead.hit, s.ahead.back
+	if hit > len(text)-k.finder.Width() {
+		return hit, k.reach, false
+	}
+	return hit, back, true
 }
 
 // skip goes to where something may begin. It is asked where the search is at
@@ -96,18 +114,22 @@ func (s *search) skip() (certain bool) {
 	k := s.set.skipper
 	text := w.piece
 	from := s.pos - w.middle
-	hit := k.finder.Next(text, from+k.nearest)
-	if start := hit - k.nearest; k.whole > 0 && start >= from && start+k.whole <= len(text) {
+	hit, back, ok := s.nextSign(text, from+k.nearest)
+	if start := hit - k.nearest; ok && k.whole > 0 && start >= from && start+k.whole <= len(text) {
 		s.pos = w.middle + start + k.whole
 		s.match = match{s.pos - k.whole, s.pos, 0}
 		return true
 	}
-	at := k.begin(text, from, hit)
-	if hit > len(text)-k.finder.Width() {
-		s.dull = w.end
-	} else {
+	at := hit - back
+	if s.dull = w.end; ok {
 		s.dull = w.middle + hit - k.nearest + 1
+		// A match of another rule may begin earlier, and have its sign later.
+		if back < k.reach {
+			next, _, _ := s.nextSign(text, hit+1)
+			at = min(at, next-k.reach)
+		}
 	}
+	at = k.begin(text, from, at, hit)
 
 	// Each time costs as much as some bytes of search.
 	if s.gain += at - from - perLook - perHit; s.gain > 0 {

@@ -5,10 +5,12 @@ import (
 	"math/bits"
 )
 
-// Stretch is a window with what stands around it: Sets[At] is its first place.
+// Stretch is a window with what stands around it: Sets[At] is its first place. A
+// match begins at most Back bytes before that.
 type Stretch struct {
 	Sets []Set
 	At   int
+	Back int
 }
 
 // window is the part that is looked for.
@@ -31,8 +33,8 @@ func NewFinder(stretches []Stretch, kernel Kernel) *Finder {
 	windows := make([]Window, len(stretches))
 	width := 1
 	for i := range stretches {
-		if s := &stretches[i]; s.At < 0 || s.At >= len(s.Sets) {
-			panic(fmt.Sprintf("prefilter: a window at %d of %d places", s.At, len(s.Sets)))
+		if s := &stretches[i]; s.At < 0 || s.At >= len(s.Sets) || s.Back < 0 {
+			panic(fmt.Sprintf("prefilter: a window at %d of %d places, %d back", s.At, len(s.Sets), s.Back))
 		}
 		windows[i] = stretches[i].window()
 		width = max(width, len(windows[i]))
@@ -70,28 +72,33 @@ func (f *Finder) Width() int { return f.filter.width }
 func (f *Finder) Kernel() Kernel { return f.filter.kernel }
 
 // Next is Filter.Next, but for windows whose stretch is not there, as far as the
-// text goes.
-func (f *Finder) Next(text []byte, from int) int {
+// text goes. With a place where there are some comes the largest Back of those.
+func (f *Finder) Next(text []byte, from int) (at, back int) {
 	positions := len(text) - f.filter.width + 1
 	if from >= positions {
-		return from
+		return from, 0
 	}
 	for from < positions {
-		at, mask, size := f.filter.block(text, from, positions)
+		block, mask, size := f.filter.block(text, from, positions)
 		for ; mask != 0; mask &= mask - 1 {
-			if i := at + bits.TrailingZeros64(mask); f.holds(text, i) {
-				return i
+			at := block + bits.TrailingZeros64(mask)
+			if back := f.back(text, at); back >= 0 {
+				return at, back
 			}
 		}
-		from = at + size
+		from = block + size
 	}
-	return positions
+	return positions, 0
 }
 
-// holds tells whether there is a stretch around a window.
-func (f *Finder) holds(text []byte, at int) bool {
+// back is the largest Back of the stretches around a window; -1 if there is none.
+func (f *Finder) back(text []byte, at int) int {
+	back := -1
 	if f.only {
-		return f.possible[0][0].holds(text, at)
+		if s := &f.possible[0][0]; s.holds(text, at) {
+			back = s.Back
+		}
+		return back
 	}
 	possible := ^uint16(0)
 	for k, c := range text[at : at+f.filter.width] {
@@ -100,12 +107,12 @@ func (f *Finder) holds(text []byte, at int) bool {
 	for ; possible != 0; possible &= possible - 1 {
 		stretches := f.possible[bits.TrailingZeros16(possible)&(fat-1)]
 		for i := range stretches {
-			if stretches[i].holds(text, at) {
-				return true
+			if s := &stretches[i]; s.Back > back && s.holds(text, at) {
+				back = s.Back
 			}
 		}
 	}
-	return false
+	return back
 }
 
 // known is a stretch with what it is if it has one byte in each place.

@@ -27,26 +27,29 @@ func TestFinderIsExact(t *testing.T) {
 			for range 1 + rnd.IntN(40) { // of pieces of the text, some with a byte that is not there
 				n := 1 + rnd.IntN(20)
 				at := rnd.IntN(len(text) - n)
-				s := Stretch{Sets: literal(string(text[at : at+n])), At: rnd.IntN(n)}
+				s := Stretch{Sets: literal(string(text[at : at+n])), At: rnd.IntN(n), Back: rnd.IntN(30)}
 				if rnd.IntN(2) == 0 {
 					s.Sets[rnd.IntN(n)] = randomSet(rnd, true)
 				}
 				stretches = append(stretches, s)
 			}
 			f := NewFinder(stretches, kernel)
-			want := len(text) - f.Width() + 1
+			want, back := len(text)-f.Width()+1, 0
 			for from := len(text); from >= 0; from-- {
 				if from+f.Width() <= len(text) {
 					for _, s := range stretches {
-						if around(s, text, from) {
-							want = from
-							hits++
-							break
+						if !around(s, text, from) {
+							continue
 						}
+						if want != from {
+							want, back = from, s.Back
+							hits++
+						}
+						back = max(back, s.Back)
 					}
 				}
-				if got := f.Next(text, from); got != max(want, from) {
-					t.Fatalf("from %d: %d, not %d\ntext %q\nstretches %x", from, got, max(want, from), text, stretches)
+				if got, b := f.Next(text, from); got != max(want, from) || b != back {
+					t.Fatalf("from %d: %d, %d back, not %d, %d\ntext %q\nstretches %x", from, got, b, max(want, from), back, text, stretches)
 				}
 			}
 		}
@@ -59,22 +62,22 @@ func TestFinderIsExact(t *testing.T) {
 // Beyond the text, anything may stand.
 func TestFinderAtTheEdges(t *testing.T) {
 	eachKernel(t, func(t *testing.T, kernel Kernel) {
-		f := NewFinder([]Stretch{{literal("some needle here"), 5}}, kernel)
+		f := NewFinder([]Stretch{{literal("some needle here"), 5, 0}}, kernel)
 		for _, text := range []string{"needle", "e needle h", "needle here", "some needle"} {
-			if got, want := f.Next([]byte(text), 0), strings.Index(text, "needle"); got != want {
-				t.Errorf("%q: %d, not %d", text, got, want)
+			if got, _ := f.Next([]byte(text), 0); got != strings.Index(text, "needle") {
+				t.Errorf("%q: %d", text, got)
 			}
 		}
 		for _, text := range []string{"x needle here", "some needle x"} {
-			if got, want := f.Next([]byte(text), 0), len(text)-f.Width()+1; got != want {
-				t.Errorf("%q: %d, not %d", text, got, want)
+			if got, _ := f.Next([]byte(text), 0); got != len(text)-f.Width()+1 {
+				t.Errorf("%q: %d", text, got)
 			}
 		}
 	})
 }
 
 func TestFinderMisuse(t *testing.T) {
-	for _, s := range []Stretch{{nil, 0}, {literal("ab"), 2}, {literal("ab"), -1}} {
+	for _, s := range []Stretch{{nil, 0, 0}, {literal("ab"), 2, 0}, {literal("ab"), -1, 0}, {literal("ab"), 0, -1}} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -88,7 +91,7 @@ func TestFinderMisuse(t *testing.T) {
 
 func TestFinderAllocatesNothing(t *testing.T) {
 	text := bytes.Repeat([]byte("nothing here needles "), 100)
-	f := NewFinder([]Stretch{{literal("a needle here"), 2}}, Auto)
+	f := NewFinder([]Stretch{{literal("a needle here"), 2, 0}}, Auto)
 	if n := testing.AllocsPerRun(10, func() { f.Next(text, 0) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -102,11 +105,11 @@ func FuzzFinder(f *testing.F) {
 		var stretches []Stretch
 		for range 1 + rnd.IntN(20) {
 			w := randomWindows(rnd, 1, 8, true)[0]
-			stretches = append(stretches, Stretch{w, rnd.IntN(len(w))})
+			stretches = append(stretches, Stretch{w, rnd.IntN(len(w)), 0})
 		}
 		finder := NewFinder(stretches, Auto)
 		for from := range text {
-			at := finder.Next(text, from)
+			at, _ := finder.Next(text, from)
 			for i := from; i <= at && i+finder.Width() <= len(text); i++ {
 				found := false
 				for _, s := range stretches {
