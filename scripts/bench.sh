@@ -326,7 +326,7 @@ avx2) one='' ten='>=2.5' thirty='>=1.1' more='' ing='' ;;
 plain) one='' ten='' thirty='' more='' ing='' ;;
 *) one='>=0.6' ten='>=3' thirty='>=1.8' more='>=1' ing='>=0.5' ;;
 esac
-own=('out/find>=0.85' 'first/find>=0.8')
+own=('emit/find>=0.85' out/find 'first/find>=0.8')
 scans R1-html "find/hyperscan$one" find/joined find/each out/replacer "${own[@]}"
 scans R10-html "find/hyperscan$ten" find/joined find/each "${own[@]}"
 scans R10-js find/hyperscan find/joined find/each "${own[@]}"
@@ -338,7 +338,7 @@ scans M30-html find/hyperscan find/joined find/each "${own[@]}"
 scans L10-html find/hyperscan find/joined find/each out/replacer "${own[@]}"
 scans ing-html "find/hyperscan$ing" find/joined find/each "${own[@]}"
 for row in num-html word-html again-a giveup-a stars-a; do
-	scans $row find/hyperscan find/joined find/each out/find first/find
+	scans $row find/hyperscan find/joined find/each emit/find out/find first/find
 done
 
 [[ -n $known ]] || misused "no pair ${rows[*]}"

@@ -85,7 +85,7 @@ func TestSigns(t *testing.T) {
 	}{
 		{"qux", Prefix, "[q][u][x]", ""},
 		{"(?i)qux", Prefix, "[Qq][Uu][Xx]", ""},
-		{"the quick", Prefix, "[q][u][i][c]", ""},
+		{"a quip", Prefix, "[q][u][i][p]", ""},
 		{"quick|jumps|zigzag", Prefix, "", ""},
 		{`(https?:)?//(www\.)?origin\.example`, Prefix, "", ""},
 		{`[A-Za-z0-9._%+-]+@example\.com`, Inner, "[@][e][x][a]", ""},

@@ -71,11 +71,14 @@ func windowOf(sets []byteSet) prefilter.Window {
 func (s *sign) near() bool { return s.farthest >= 0 && s.farthest <= reach }
 
 // cost is what looking for signs takes from each byte of a text, in bytes of
-// search. The way is gone for each hit, also of other rules, which come at some
-// rate.
+// search. Where matches may begin anywhere before a sign, the search looks back
+// for that at each hit, also of other rules, which come at some rate.
 func cost(signs []sign, rate float64) (sum float64) {
 	for _, s := range signs {
-		sum += s.rate*perLook + s.sure*perHit + s.way*(s.sure+rate)
+		sum += s.rate*perLook + s.sure*(perHit+s.way)
+		if !s.near() {
+			sum += rate * s.way
+		}
 	}
 	return sum
 }

@@ -9,8 +9,20 @@ import "math"
 func Choose(stretch []Set) (offset int, window Window, rate float64) {
 	n := min(Width, len(stretch))
 	rate = math.Inf(1)
+	places := make([]place, len(stretch))
+	for k := range stretch {
+		if k > 0 && stretch[k] == stretch[k-1] {
+			places[k] = places[k-1]
+		} else {
+			places[k] = placeOf(&stretch[k])
+		}
+	}
 	for i := 0; i+n <= len(stretch); i++ {
-		if r := Window(stretch[i : i+n]).rate(); r < rate {
+		var w walk
+		for k := range n {
+			w.goOn(&places[i+k])
+		}
+		if r := w.rate(); r < rate {
 			offset, rate = i, r
 		}
 	}

@@ -23,6 +23,8 @@ func newEngine(name string, s setting) (engine, error) {
 	switch name {
 	case "find":
 		return s.find()
+	case "emit":
+		return s.emit()
 	case "out":
 		return s.out()
 	case "joined":
@@ -32,17 +34,28 @@ func newEngine(name string, s setting) (engine, error) {
 	case "replacer":
 		return s.replacer()
 	}
-	return nil, fmt.Errorf("--engine %s: there are find, out, joined, each and replacer", name)
+	return nil, fmt.Errorf("--engine %s: there are find, emit, out, joined, each and replacer", name)
 }
 
 // find replaces by nothing, and throws away what is emitted: the search, and a
 // call for each stretch between matches.
 func (s setting) find() (engine, error) {
-	t, err := s.stream(func(rule) string { return "" })
+	return s.emitting(func(rule) string { return "" })
+}
+
+// emit makes the output of each piece, and is shown all of it, as slices of the
+// piece and of replacements: the way of the proxy.
+func (s setting) emit() (engine, error) {
+	return s.emitting(func(r rule) string { return r.put })
+}
+
+func (s setting) emitting(put func(rule) string) (engine, error) {
+	t, err := s.stream(put)
 	if err != nil {
 		return nil, err
 	}
-	emit := func([]byte) {}
+	n := 0
+	emit := func(piece []byte) { n += len(piece) }
 	return func(text []byte) effort {
 		t.Reset()
 		for from := 0; from < len(text); from += s.piece {

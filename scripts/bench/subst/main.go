@@ -27,7 +27,7 @@ type setting struct {
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("subst: ")
-	engine := flag.String("engine", "find", "find or out (proxy/subst without and with output), joined or each (regexp, all rules in one or one after the other), replacer (strings.Replacer)")
+	engine := flag.String("engine", "find", "find, emit or out (proxy/subst without output, with it in slices, in a buffer), joined or each (regexp, all rules in one or one after the other), replacer (strings.Replacer)")
 	set := flag.String("rules", "R10", "`set` of rules.tsv")
 	body := flag.String("body", "html", "html, js or a")
 	match := flag.String("match", "longest", "longest or first, for find, out and joined")
