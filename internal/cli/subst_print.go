@@ -24,9 +24,9 @@ func (e *editor) printStats(w io.Writer, info subst.Info) {
 	fmt.Fprintf(w, "speed     %15.1f MB/s, without reading and writing\n", speed)
 	fmt.Fprintf(w, "steps     %15.2f a byte\n", perByte)
 	fmt.Fprintf(w, "overruns  %15s beginnings given up at the hold limit\n", thousands(stats.Overruns))
-	if info.Skips {
+	if info.Skips && info.Rate > 0 {
 		fmt.Fprintf(w, "skipping  %15v finds what rules are looked for by, about once in %.0f bytes\n", info.Kernel, 1/info.Rate)
-	} else {
+	} else if !info.Skips {
 		fmt.Fprintf(w, "skipping  %15s every byte is looked at\n", "no:")
 	}
 }
@@ -44,7 +44,7 @@ func printRules(w io.Writer, rules []subst.Rule, info subst.Info, counts []int64
 		if !details {
 			continue
 		}
-		if r := info.Rules[i]; r.Class != subst.Walked {
+		if r := info.Rules[i]; r.Class != subst.Walked && r.Min >= 0 {
 			fmt.Fprintf(w, "%27slooked for by %s (%v)\n", "", shortList(r.Signs), r.Class)
 		}
 		for _, warning := range info.Rules[i].Warnings {

@@ -14,11 +14,12 @@ import (
 // action. Tables that have grown out of their memory leave it to those who
 // still read it. They may miss what is new there, and find it out by asking.
 type cache struct {
-	set   *Set
-	id    int64
-	table atomic.Pointer[[]uint32]
-	rows  atomic.Pointer[[]*state] // by row / stride
-	acts  atomic.Pointer[[]action]
+	set     *Set
+	id      int64
+	inverse uint64 // 1<<32 / stride, rounded up
+	table   atomic.Pointer[[]uint32]
+	rows    atomic.Pointer[[]*state] // by row / stride
+	acts    atomic.Pointer[[]action]
 
 	begins [2][4]*state // of a search: see beginOf
 	idle   uint32       // the last row of those for all starts, which have the first rows
@@ -56,7 +57,7 @@ type move struct {
 }
 
 func newCache(s *Set) *cache {
-	c := &cache{set: s, id: s.caches.Add(1), m: newStepper(s.program, s.options.Match), states: make(map[string]*state)}
+	c := &cache{set: s, id: s.caches.Add(1), inverse: (1<<32-1)/uint64(s.stride) + 1, m: newStepper(s.program, s.options.Match), states: make(map[string]*state)}
 	table := make([]uint32, firstStates*s.stride)
 	rows := make([]*state, 1, firstStates) // row 0 stays empty: a 0 in the table is no row
 	c.table.Store(&table)
@@ -100,8 +101,9 @@ func (c *cache) beginOf(before int, alone bool) *state {
 	return begins[3]
 }
 
-// stateAt is the state that a row belongs to.
-func (c *cache) stateAt(row uint32) *state { return (*c.rows.Load())[int(row)/c.set.stride] }
+// stateAt is the state that a row belongs to. Rows are multiples of the stride, so
+// that a product with its rounded inverse divides them exactly.
+func (c *cache) stateAt(row uint32) *state { return (*c.rows.Load())[uint64(row)*c.inverse>>32] }
 
 // adopt returns a state like one of another cache, or of a simulation, with
 // depths filled in; nil if there is no room.

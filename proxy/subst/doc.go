@@ -66,10 +66,10 @@
 //
 // # Memory and time
 //
-// A stream that holds nothing back takes less than 1 KB, and no allocation is
-// made once it is warm: keep streams, and Reset them. A set keeps the states of
+// A stream that holds nothing back takes less than 1 KB, or four bytes for each of
+// many rules, and no allocation is made once it is warm: keep streams, and Reset them. A set keeps the states of
 // its automaton that texts have led to, at most Options.Memory bytes of them (2
-// MB); when they are full it begins anew, and where that does not pay the search
+// MB, or 500 states if that is more); when they are full it begins anew, and where that does not pay the search
 // goes on without keeping any, more slowly. Either way time is linear in the
 // text.
 //

@@ -221,8 +221,6 @@ type extent struct {
 
 func extentOf(re *syntax.Regexp) extent {
 	switch re.Op {
-	case syntax.OpNoMatch:
-		return extent{never: true}
 	case syntax.OpLiteral:
 		var e extent
 		for _, r := range re.Rune {
@@ -233,30 +231,40 @@ func extentOf(re *syntax.Regexp) extent {
 		return runeExtent(re.Rune)
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return extent{min: 1, max: 1}
-	case syntax.OpCapture:
-		return extentOf(re.Sub[0])
-	case syntax.OpStar:
-		return extentOf(re.Sub[0]).repeat(0, -1)
-	case syntax.OpPlus:
-		return extentOf(re.Sub[0]).repeat(1, -1)
-	case syntax.OpQuest:
-		return extentOf(re.Sub[0]).repeat(0, 1)
-	case syntax.OpRepeat:
-		return extentOf(re.Sub[0]).repeat(re.Min, re.Max)
-	case syntax.OpConcat:
-		var e extent
-		for _, sub := range re.Sub {
-			e = e.then(extentOf(sub))
-		}
-		return e
-	case syntax.OpAlternate:
-		e := extent{never: true}
-		for _, sub := range re.Sub {
-			e = e.or(extentOf(sub))
-		}
-		return e
 	}
-	return extent{} // empty, or an assertion
+	subs := make([]extent, len(re.Sub))
+	for i, sub := range re.Sub {
+		subs[i] = extentOf(sub)
+	}
+	return combine(re, subs)
+}
+
+// combine makes the extent of an expression of those of its parts.
+func combine(re *syntax.Regexp, subs []extent) (e extent) {
+	switch re.Op {
+	case syntax.OpNoMatch:
+		return extent{never: true}
+	case syntax.OpCapture:
+		return subs[0]
+	case syntax.OpStar:
+		return subs[0].repeat(0, -1)
+	case syntax.OpPlus:
+		return subs[0].repeat(1, -1)
+	case syntax.OpQuest:
+		return subs[0].repeat(0, 1)
+	case syntax.OpRepeat:
+		return subs[0].repeat(re.Min, re.Max)
+	case syntax.OpConcat:
+		for _, sub := range subs {
+			e = e.then(sub)
+		}
+	case syntax.OpAlternate:
+		e.never = true
+		for _, sub := range subs {
+			e = e.or(sub)
+		}
+	}
+	return e // nothing, or an assertion
 }
 
 func runeExtent(pairs []rune) extent {

@@ -85,5 +85,5 @@ func keyOf(rules []Rule, o Options) [sha256.Size]byte {
 		slices.Sort(flags)
 		rules[i].Flags = strings.Join(flags, "")
 	}
-	return sha256.Sum256(fmt.Appendf(nil, "%d %d %d %q", o.Match, o.Hold, o.Memory, rules))
+	return sha256.Sum256(fmt.Appendf(nil, "%d %d %d %d %q", o.Match, o.Hold, o.Memory, o.Kernel, rules))
 }

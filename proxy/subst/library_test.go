@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
+
+	"redoubt/proxy/subst/prefilter"
 )
 
 func TestLibrary(t *testing.T) {
@@ -113,6 +115,24 @@ func TestLibraryForgetsOnlyWhatIsGone(t *testing.T) {
 	if same, _ := l.Compile(rules, Options{}); same != s {
 		t.Error("the entry of a set in use is gone")
 	}
+}
+
+// A kernel that is forced is part of what makes a set the one it is.
+func TestLibraryKeepsKernelsApart(t *testing.T) {
+	var l Library
+	rules := []Rule{{"needle", "b", "g"}}
+	auto, err := l.Compile(rules, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := l.Compile(rules, Options{Kernel: prefilter.Plain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain.Info().Kernel != prefilter.Plain {
+		t.Errorf("asked for plain, got %v", plain.Info().Kernel)
+	}
+	runtime.KeepAlive(auto)
 }
 
 func TestLibraryManyGoroutines(t *testing.T) {

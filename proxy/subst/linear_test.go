@@ -226,3 +226,22 @@ func TestSimulationIsLinear(t *testing.T) {
 		}
 	}
 }
+
+// What went well for long does not allow for much that does not.
+func TestEasyTextSavesUpLittle(t *testing.T) {
+	n := 4 << 20
+	if raceEnabled {
+		n = 1 << 19
+	}
+	set, err := Compile([]Rule{{"a", "X", "g"}, {"a[^<]*<", "X", "g"}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := set.NewStream()
+	s.FeedTo([]byte(strings.Repeat("b", n)), func([]byte) {})
+	before := s.Stats().Steps
+	s.FeedTo([]byte(strings.Repeat("a", 16<<10)), func([]byte) {})
+	if steps := s.Stats().Steps - before; steps > 600_000 {
+		t.Errorf("%d steps for 16 KB", steps)
+	}
+}

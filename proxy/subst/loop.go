@@ -29,7 +29,7 @@ func (s *search) loop(text []byte) int {
 	if n < len(text) && atomic.LoadUint32(&(*s.cache.table.Load())[row+uint32(s.set.program.classOf[text[n]])]) == row {
 		s.cache.newStop(s.state) // what it leads to was not known when the last one was made
 	}
-	if n < loopGain {
+	if n < loopGain && n < len(text) {
 		s.lookAgain = s.pos + loopPause
 	}
 	return n

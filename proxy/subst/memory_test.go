@@ -9,6 +9,25 @@ import (
 	"unsafe"
 )
 
+// A body that has come to its end leaves nothing, once what was emitted is
+// released.
+func TestFinishedStreamHoldsNothing(t *testing.T) {
+	set, err := Compile([]Rule{{"a[^<]*<", "", "g"}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := set.NewStream()
+	s.FeedTo([]byte(strings.Repeat("a", 8000)), func([]byte) {})
+	s.FinishTo(func([]byte) {})
+	if s.emitted == nil {
+		t.Error("what was emitted is gone before it is released")
+	}
+	s.Release()
+	if s.buffer != nil || s.emitted != nil || s.Held() != 0 {
+		t.Errorf("%v, %v, %d held", s.buffer, s.emitted, s.Held())
+	}
+}
+
 // heap is how much memory is in use.
 func heap() int {
 	runtime.GC()
@@ -29,7 +48,8 @@ func manyRules(n int) []Rule {
 }
 
 // A stream that waits takes 1 KB, and up to three times what it holds. One that
-// simulates takes some bytes for each node.
+// follows starts alone takes 2 KB more, for trails, and one that simulates some
+// bytes for each node.
 func TestIdleStreamIsSmall(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector has memory of its own")
@@ -51,6 +71,8 @@ func TestIdleStreamIsSmall(t *testing.T) {
 		{"thirty rules, nothing held", manyRules(30), Options{}, []string{"some text, and more of it"}},
 		{"a hundred rules, nothing held", manyRules(100), Options{}, []string{"some text, and more of it"}},
 		{"a hundred rules, much held", manyRules(100), Options{}, []string{`key3="` + held}},
+		{"followed alone, in vain", []Rule{{"[a-z].{1,200}@@", "X", "g"}, {"x", "Y", "g"}}, Options{}, []string{strings.Repeat("x", 20_000)}},
+		{"... and one after the other", []Rule{{"a", "X", "g"}, {"a[^<]*<", "Y", "g"}}, Options{}, []string{held, held}},
 		{"simulated", []Rule{{"[a-z].{1,1000}@@", "", "g"}}, Options{Memory: 1}, []string{held[:2000]}},
 		{"simulated, nothing held", []Rule{{"[a-z].{1,1000}@@", "", "g"}}, Options{Memory: 1}, []string{held[:2000], "\n\n"}},
 	}
@@ -94,6 +116,9 @@ func TestIdleStreamIsSmall(t *testing.T) {
 		most := 1024
 		if one.search.simulation != nil { // what it knows of nodes, and of open starts
 			most = 120 * len(set.program.nodes)
+		}
+		if one.search.trails != nil { // useful ones
+			most += 2 << 10
 		}
 		if each-buffers > most {
 			t.Errorf("%s: %d bytes besides %d to hold, want %d", test.why, each-buffers, buffers, most)

@@ -14,7 +14,7 @@ type needle struct {
 	sets     []byteSet
 	nearest  int
 	farthest int     // -1: any distance
-	before   byteSet // what may stand between, if that is any number of bytes
+	before   byteSet // what may stand between
 }
 
 // sign is a needle of few bytes: what is looked for, a window of the prefilter.
@@ -27,10 +27,12 @@ type sign struct {
 }
 
 const (
-	// perLook is what a hit costs, in bytes of search; perHit what it costs besides
-	// if the whole needle is there, and besides the way back.
-	perLook = 15
-	perHit  = 60
+	// perLook is what a look around a sign costs, in bytes of search, if there is one
+	// needle to look for, and perStretch for each more. perHit is what it costs to
+	// search on the spot, besides the way back.
+	perLook    = 15
+	perStretch = 3
+	perHit     = 60
 	// reach is the distance up to which the search begins as far before a hit as
 	// any match might; if it can be farther, it looks back at the bytes.
 	reach = 32
@@ -71,11 +73,20 @@ func windowOf(sets []byteSet) prefilter.Window {
 func (s *sign) near() bool { return s.farthest >= 0 && s.farthest <= reach }
 
 // cost is what looking for signs takes from each byte of a text, in bytes of
-// search. Where matches may begin anywhere before a sign, the search looks back
-// for that at each hit, also of other rules, which come at some rate.
+// search, where those of all rules come at some rate.
 func cost(signs []sign, rate float64) (sum float64) {
 	for _, s := range signs {
-		sum += s.rate*perLook + s.sure*(perHit+s.way)
+		sum += s.rate * perLook
+	}
+	return sum + costOfHits(signs, rate)
+}
+
+// costOfHits is the part of it that is for what looking finds. If matches may
+// begin anywhere before a sign, the search looks back for that at each hit, also
+// of other rules.
+func costOfHits(signs []sign, rate float64) (sum float64) {
+	for _, s := range signs {
+		sum += s.sure * (perHit + s.way)
 		if !s.near() {
 			sum += rate * s.way
 		}
@@ -140,7 +151,7 @@ func (p *program) signsOf(i int, find *syntax.Regexp, rate float64) (best []sign
 
 // stretchesOf are needles of an expression, each as long as it goes.
 func stretchesOf(re *syntax.Regexp) []needle {
-	w := stretcher{budget: 1000}
+	w := stretcher{budget: 1000, measures: make(measures)}
 	w.walk(re)
 	w.cut()
 	return w.done
@@ -153,6 +164,8 @@ type stretcher struct {
 	here   extent  // how far it is from the start
 	passed byteSet // what may stand between
 	budget int     // of parts to look at: repetitions are looked at twice
+
+	measures measures
 }
 
 // place adds a byte.
@@ -177,7 +190,10 @@ func (w *stretcher) cut() {
 	w.run = needle{nearest: w.here.min, farthest: w.here.max, before: w.passed}
 }
 
-func (w *stretcher) skip(re *syntax.Regexp) { w.gap(extentOf(re), bytesOf(re)) }
+func (w *stretcher) skip(re *syntax.Regexp) {
+	m := w.measures.of(re)
+	w.gap(m.extent, m.bytes)
+}
 
 func (w *stretcher) walk(re *syntax.Regexp) {
 	if w.budget--; w.budget < 0 {
@@ -229,7 +245,8 @@ func (w *stretcher) repeat(re *syntax.Regexp, least, most int) {
 		most -= n
 	}
 	w.here = before
-	w.gap(extentOf(re).repeat(least-n, most), bytesOf(re))
+	m := w.measures.of(re)
+	w.gap(m.extent.repeat(least-n, most), m.bytes)
 	for range n {
 		w.walk(re)
 	}
@@ -240,7 +257,7 @@ func (w *stretcher) repeat(re *syntax.Regexp, least, most int) {
 func (w *stretcher) either(re *syntax.Regexp) {
 	var places []byteSet
 	for i, sub := range re.Sub {
-		one := stretcher{budget: w.budget}
+		one := stretcher{budget: w.budget, measures: w.measures}
 		one.walk(sub)
 		w.budget = one.budget
 		n := len(one.run.sets)
@@ -302,24 +319,42 @@ func oneByte(re *syntax.Regexp) (s byteSet, ok bool) {
 	return s, len(beyond) == 0
 }
 
-// bytesOf is every byte that may occur in a match.
-func bytesOf(re *syntax.Regexp) (s byteSet) {
+// measure is how many bytes an expression's matches have, and which.
+type measure struct {
+	extent extent
+	bytes  byteSet
+}
+
+// measures are those of parts of an expression, each taken once.
+type measures map[*syntax.Regexp]measure
+
+func (known measures) of(re *syntax.Regexp) (m measure) {
+	m, ok := known[re]
+	if ok {
+		return m
+	}
 	switch re.Op {
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
-			s.join(bytesOfRunes(ranges(&syntax.Inst{Rune: []rune{r}, Arg: uint32(re.Flags)})))
+			m.bytes.join(bytesOfRunes(ranges(&syntax.Inst{Rune: []rune{r}, Arg: uint32(re.Flags)})))
 		}
+		m.extent = extentOf(re)
 	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		if one, ok := oneByte(re); ok {
-			return one
+		m.extent = extentOf(re)
+		if m.bytes, ok = oneByte(re); !ok {
+			m.bytes = bytesOfRunes(re.Rune)
 		}
-		s = bytesOfRunes(re.Rune)
 	default:
-		for _, sub := range re.Sub {
-			s.join(bytesOf(sub))
+		subs := make([]extent, len(re.Sub))
+		for i, sub := range re.Sub {
+			of := known.of(sub)
+			subs[i] = of.extent
+			m.bytes.join(of.bytes)
 		}
+		m.extent = combine(re, subs)
 	}
-	return s
+	known[re] = m
+	return m
 }
 
 func bytesOfRunes(pairs []rune) byteSet {

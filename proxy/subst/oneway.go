@@ -29,15 +29,15 @@ const (
 	maxSlots  = 32
 )
 
-// oneWay returns nil if there is more than one way, or it would be too large.
-func (p *program) oneWay(rule int) *oneWay {
+// oneWay returns nil if there is more than one way, or it would be too large. seen
+// is for its use.
+func (p *program) oneWay(rule int, seen *visited) *oneWay {
 	if p.slots[rule] == 0 || p.slots[rule] > maxSlots {
 		return nil
 	}
 	w := &oneWay{}
 	index := map[int32]int32{p.begin[rule]: 0}
 	order := []int32{p.begin[rule]}
-	seen := newVisited(len(p.nodes))
 	for at := 0; at < len(order); at++ {
 		if len(order) > maxPlaces {
 			return nil

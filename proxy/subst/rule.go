@@ -48,7 +48,7 @@ const (
 type Options struct {
 	Match  Match
 	Hold   int // the longest match, in bytes; 0 means 8 KB
-	Memory int // the most that a Set's cached states may take, in bytes; 0 means 2 MB
+	Memory int // the most that a Set's cached states may take, in bytes; 0 means 2 MB, or more for thousands of rules
 
 	// Kernel is what skips bytes that cannot matter: by default the fastest that
 	// the processor has. The answers are the same.

@@ -1,6 +1,10 @@
 package subst
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"redoubt/proxy/subst/prefilter"
+)
 
 // search finds matches, one after the other, in a text that comes in pieces.
 // Positions are counted from the beginning of the stream.
@@ -24,13 +28,20 @@ type search struct {
 
 	lookAgain int // the place from which on loops are looked for
 
-	dull int // the place from which on skipping is tried again
-	gain int // what it has saved lately
+	dull  int // the place from which on skipping is tried again
+	gain  int // what it has saved lately
+	pause int // for how long it is to be left alone next time
 
-	ahead struct { // the next sign that is known, in a piece
-		piece     int // where that begins
-		hit, back int // see Finder.Next
+	ahead struct { // the next sign that is known
+		piece int // where the piece begins that it is in
+		hit   prefilter.Hit
 	}
+
+	credit int // steps that it may spend on going over bytes again without further thought
+	paid   struct {
+		front int
+		steps int64
+	} // what is in credit already
 
 	scanned  int   // bytes, not reported to the cache yet
 	steps    int64 // bytes, in all, each time that they were gone over
@@ -58,7 +69,7 @@ const (
 func (s *search) reset() {
 	s.stop()
 	*s = search{set: s.set, starts: s.starts[:0]}
-	s.ahead.piece = -1
+	s.ahead.piece, s.pause = -1, leastPause
 	s.begin(0)
 	s.rest()
 }
@@ -73,16 +84,19 @@ func (s *search) stop() {
 	s.stopTrails()
 }
 
-// begin searches anew, from a place at or before pos.
+// begin searches anew, from a place at or before pos, or right behind it.
 func (s *search) begin(at int) {
 	s.front = max(s.front, s.pos)
+	p := &s.set.patience
+	s.credit += p.enough*(s.front-s.paid.front) - int(s.steps-s.paid.steps)
+	s.credit = max(-p.credit, min(s.credit, p.credit))
+	s.paid.front, s.paid.steps = s.front, s.steps
 	if s.trails != nil {
 		s.endTrail()
 	}
 	s.stopSimulation()
 	s.cache = s.set.current.Load()
-	p := &s.set.patience
-	alone := s.front-at > p.near && s.steps > int64(p.enough*s.front)
+	alone := s.front-at > p.near && s.credit < 0
 	if alone {
 		s.beginTrail(at)
 	} else {
@@ -174,6 +188,9 @@ func (s *search) advance() event {
 				if n == s.set.patience.loop && s.state == before {
 					s.pos += s.loop(text[n:])
 				}
+				continue
+			}
+			if s.state.row < busy { // where it may skip
 				continue
 			}
 			text = text[n:]
@@ -315,8 +332,8 @@ func (s *search) freshen() bool {
 }
 
 // rest gives up what takes memory, as the next piece may be long in coming: a
-// simulation, if the cache can do without, and the cache, for others may leave
-// it.
+// simulation, if the cache can do without, and the cache, which would be kept
+// alive when all others have left it.
 func (s *search) rest() {
 	s.report()
 	if s.simulation != nil {

@@ -1,9 +1,11 @@
 package subst
 
 import (
-	"slices"
+	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"redoubt/proxy/subst/prefilter"
 )
 
 // Set is rules that have been compiled. It does not change, but for what its
@@ -33,9 +35,13 @@ type Set struct {
 // its own.
 const youngest = 8
 
-// Compile makes a Set of rules. Its errors are *RuleError.
+// Compile makes a Set of rules. Errors in them are *RuleError.
 func Compile(rules []Rule, o Options) (*Set, error) {
+	given := o.Memory > 0
 	o = o.filled()
+	if !prefilter.Supported(o.Kernel) {
+		return nil, fmt.Errorf("subst: this processor has no %v", o.Kernel)
+	}
 	parsed, err := parseRules(rules)
 	if err != nil {
 		return nil, err
@@ -48,13 +54,21 @@ func Compile(rules []Rule, o Options) (*Set, error) {
 	s.young = min(youngest, o.Hold-1)
 	s.stride = len(p.classes)
 	signs := p.signs(parsed)
-	if cost(slices.Concat(signs...), 0) <= worth {
-		s.skipper = p.newSkipper(signs, o)
+	if k := p.newSkipper(signs, o); k != nil && k.cost(signs) <= worth {
+		s.skipper = k
 	}
 	s.info.signs(signs, s.skipper)
-	s.current.Store(newCache(s))
+	c := newCache(s)
+	if !given {
+		s.options.Memory = max(o.Memory, leastStates*(c.begins[0][0].bytes()+4*s.stride))
+	}
+	s.current.Store(c)
 	return s, nil
 }
+
+// leastStates is for how many states there is room by default. Each has all ways
+// to begin a match, which are many where rules are: 24 KB for three thousand.
+const leastStates = 500
 
 // filled puts defaults where nothing is said.
 func (o Options) filled() Options {

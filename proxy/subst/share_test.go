@@ -17,7 +17,10 @@ func TestStreamsShareASet(t *testing.T) {
 		if round%4 == 0 {
 			c.rules = append(c.rules, Rule{"[ab].{1,12}c", "<$&>", "g"})
 		}
-		c.o.Memory = memories[round%len(memories)]
+		if round%4 == 1 { // trails
+			c, rnd = newLongCase(4e6 + uint64(round))
+		}
+		c.o.Memory = memories[round/2%len(memories)]
 		set, err := c.compile()
 		if err != nil {
 			t.Fatal(c, err)
@@ -27,6 +30,10 @@ func TestStreamsShareASet(t *testing.T) {
 		for i := range cases {
 			cases[i] = *c
 			cases[i].text = randomText(rnd, asciiLetters, 300) + randomBytes(rnd, 100) + randomText(rnd, runeLetters, 100)
+			if round%4 == 1 {
+				long, _ := newLongCase(rnd.Uint64())
+				cases[i].text = long.text
+			}
 			wants[i] = refRun(t, c.rules, cases[i].text, c.o)
 		}
 		var all sync.WaitGroup

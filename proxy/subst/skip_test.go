@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,9 @@ func eachKernel(t *testing.T, test func(t *testing.T, kernel prefilter.Kernel)) 
 		})
 	}
 }
+
+// eachSupported are the kernels that the processor has.
+var eachSupported = slices.DeleteFunc([]prefilter.Kernel{prefilter.Plain, prefilter.AVX2, prefilter.VBMI}, func(k prefilter.Kernel) bool { return !prefilter.Supported(k) })
 
 // skippingPair compiles rules twice: so that all is looked at, and so that a
 // kernel skips, whether that is worth it or not. The second is nil if nothing
@@ -248,4 +252,12 @@ func TestLoopsAreSkipped(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestKernelThatIsNotThere(t *testing.T) {
+	for _, rules := range [][]Rule{{{"needle", "", "g"}}, {{"x*", "", "g"}}} {
+		if _, err := Compile(rules, Options{Kernel: 9}); err == nil || !strings.Contains(err.Error(), "Kernel(9)") {
+			t.Errorf("%v: %v", rules, err)
+		}
+	}
 }

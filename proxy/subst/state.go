@@ -94,12 +94,10 @@ func (s *state) appendKey(key []byte) []byte {
 	return key
 }
 
-// set makes s a copy of another state.
+// set makes s like another state. It does not get a place in a cache by that.
 func (s *state) set(o *state) {
-	nodes, groups := append(s.nodes[:0], o.nodes...), append(s.groups[:0], o.groups...)
-	s.nodes, s.groups = nodes, groups
+	s.nodes, s.groups = append(s.nodes[:0], o.nodes...), append(s.groups[:0], o.groups...)
 	s.before, s.accept, s.pending, s.alone, s.waits, s.final = o.before, o.accept, o.pending, o.alone, o.waits, o.final
-	s.row, s.home, s.olds = o.row, o.home, o.olds
 }
 
 // clone copies a state that will change.

@@ -70,6 +70,7 @@ func (t *Stream) Finish(dst []byte) []byte {
 	t.out = sink{dst: dst}
 	t.finish()
 	dst, t.out = t.out.dst, sink{}
+	t.Release()
 	return dst
 }
 
@@ -96,9 +97,9 @@ func (t *Stream) Held() int { return t.search.text.end - t.done }
 // Stats is what a stream has met since Reset.
 type Stats struct {
 	Matches  []int64 // replaced, by rule
-	Overruns int64   // starts given up because no match had ended within the hold limit
+	Overruns int64   // starts given up because no match had ended within the hold limit; those that were skipped are not among them
 	Steps    int64   // bytes that the search went over; more than there were, where it had to begin anew
-	Flushes  int64   // of the Set's cache, by all its streams
+	Flushes  int64   // of the Set's cache, by all its streams, ever
 }
 
 // Stats returns a copy.
@@ -140,6 +141,7 @@ func (t *Stream) finish() {
 		return
 	}
 	t.ended = true
+	t.Release()
 	t.search.wake()
 	t.work(func() event {
 		if e := t.search.advance(); e != more {
@@ -149,6 +151,8 @@ func (t *Stream) finish() {
 	})
 	t.unchanged(t.search.text.end)
 	t.search.stop()
+	t.search.text.kept, t.search.text.piece = nil, nil
+	t.emitted, t.buffer = t.buffer, nil
 }
 
 // work deals with matches until there is no more to find.

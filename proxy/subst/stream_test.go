@@ -58,7 +58,7 @@ func (c *streamCase) compile() (*Set, error) {
 				set.skipper.loss = never
 			}
 		}
-		set.patience = []patience{usual(), {0, 0, 1, 2, 1}, {0, 0, 2, 3, 2}, {2, 1, 1, 64, 3}, {0, 0, 8, 64, 500}}[c.seed%5]
+		set.patience = []patience{usual(), {0, 0, 1, 2, 3, 1, 1}, {0, 0, 2, 3, 200, 10, 2}, {2, 1, 1, 64, never / 100, 10, 3}, {0, 0, 8, 64, 200, 1, 500}}[c.seed%5]
 	}
 	return set, err
 }
@@ -252,6 +252,110 @@ func TestRandomRulesOfLongMatches(t *testing.T) {
 		}
 		c.check(t, set, nil, randomCuts(rnd, c.text))
 	}
+}
+
+// A simulation goes on from a state of a cache that was given up; what trails
+// keep of it must not be the simulation's own memory.
+func TestTrailsKeepNoStateThatChanges(t *testing.T) {
+	c, rnd := newLongCase(7003189)
+	c.o.Memory = 1
+	set, err := c.compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		c.check(t, set, randomCuts(rnd, c.text))
+	}
+}
+
+// ... also where another stream has given up the cache.
+func TestStateOfAnOldCacheInATrail(t *testing.T) {
+	const text = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaababbababbabbabbabbbbbbbbabbabbabbabbabbbbb<"
+	rules := []Rule{{"a*(c|$)", "X", "g"}, {"b.*c", "X", "g"}}
+	set, err := Compile(rules, Options{Match: First, Hold: 34, Memory: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := set.NewStream(), set.NewStream()
+	var got []byte
+	for i := range len(text) {
+		got = one.Feed(got, []byte{text[i]})
+		two.Feed(nil, []byte{text[len(text)-1-i]})
+	}
+	if got = one.Finish(got); string(got) != text+"X" {
+		t.Errorf("%q, want %q", got, text+"X")
+	}
+}
+
+// Trails, caches that are given up all the time, and simulations: all at once.
+func TestRandomRulesOfLongMatchesInTinyCaches(t *testing.T) {
+	for round := range rounds(t, 250) {
+		c, rnd := newLongCase(7e6 + uint64(round))
+		c.o.Memory = []int{1, 2400, 6000}[round%3]
+		set, err := c.compile()
+		if err != nil {
+			t.Fatal(c, err)
+		}
+		c.check(t, set, nil, randomCuts(rnd, c.text), everyByte(c.text), randomCuts(rnd, c.text))
+	}
+}
+
+// A stream that is reset, wherever it was, begins anew, and others that take
+// over what it had been lent are none the worse.
+func TestResetAnywhere(t *testing.T) {
+	for round := range rounds(t, 400) {
+		c := newStreamCase(8e6+uint64(round), 4, 40)
+		if round%2 == 0 {
+			c, _ = newLongCase(8e6 + uint64(round))
+		}
+		set, err := c.compile()
+		if err != nil {
+			t.Fatal(c, err)
+		}
+		rnd := rand.New(rand.NewPCG(uint64(round), 3))
+		want := refReplace(t, c.rules, c.text, c.o)
+		streams := []*Stream{set.NewStream(), set.NewStream()}
+		for range 5 {
+			s := streams[rnd.IntN(2)]
+			s.Reset()
+			for at, end := 0, rnd.IntN(len(c.text)+1); at < end; {
+				piece := []byte(c.text[at:min(end, at+1+rnd.IntN(30))])
+				s.FeedTo(piece, func([]byte) {})
+				at += len(piece)
+				if rnd.IntN(3) == 0 {
+					s.Release()
+				}
+			}
+			if rnd.IntN(3) == 0 {
+				s.FinishTo(func([]byte) {})
+			}
+			s.Reset()
+			if s.Held() != 0 {
+				t.Fatalf("%v: %d held after Reset", c, s.Held())
+			}
+			if got := string(s.Finish(s.Feed(nil, []byte(c.text)))); got != want {
+				t.Fatalf("%v: %q, want %q", c, got, want)
+			}
+		}
+	}
+}
+
+func TestFeedAfterFinishPanics(t *testing.T) {
+	set, err := Compile([]Rule{{"a", "b", "g"}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := set.NewStream()
+	s.Finish(nil)
+	if out := s.Finish(nil); len(out) != 0 {
+		t.Errorf("a second Finish gives %q", out)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	s.Feed(nil, []byte("a"))
 }
 
 func newLongCase(seed uint64) (*streamCase, *rand.Rand) {

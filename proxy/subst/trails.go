@@ -23,6 +23,7 @@ type trails struct {
 	due    int    // where it leaves its next mark
 	joined int    // the trail that it has come to, and extends; -1: none
 	oldest int    // the trail to be given up next
+	vain   int    // searches, one after the other, that have come to none
 	spare  []*state
 }
 
@@ -47,10 +48,14 @@ type patience struct {
 	enough int // steps a byte
 	step   int // bytes between marks, at least
 	trails int // at most
+	vain   int // searches that come to no trail, before none are left
+	credit int // steps that are saved up, at most
 	loop   int // bytes after which a loop is looked for
 }
 
-func usual() patience { return patience{near: 32, enough: 4, step: 8, trails: 64, loop: 512} }
+func usual() patience {
+	return patience{near: 32, enough: 4, step: 8, trails: 64, vain: 200, credit: 1 << 18, loop: 512}
+}
 
 // beginTrail begins the trail of a start that is looked at alone.
 func (s *search) beginTrail(at int) {
@@ -60,8 +65,15 @@ func (s *search) beginTrail(at int) {
 			s.trails = &trails{}
 		}
 	}
-	s.trails.begin(at)
-	s.trails.due = at + s.set.patience.step
+	t, p := s.trails, &s.set.patience
+	t.begin(at)
+	t.due = at + p.step
+	if t.vain >= p.vain { // they take time and memory
+		*t = trails{joined: -1, due: never, vain: t.vain}
+		if t.vain >= 20*p.vain { // things may have changed
+			t.vain = 0
+		}
+	}
 	s.starts = append(s.starts[:0], at)
 }
 
@@ -98,7 +110,7 @@ func (t *trails) clear() {
 		t.dropAll(&t.list[i].marks)
 		t.drop(&t.list[i].end)
 	}
-	t.list, t.joined = t.list[:0], -1
+	t.list, t.joined, t.vain = t.list[:0], -1, 0
 }
 
 // keep is the state to put in a mark: a copy, if it is going to change.
@@ -166,6 +178,9 @@ func (s *search) leaveMark() {
 func (s *search) endTrail() {
 	t := s.trails
 	if t.joined < 0 {
+		if s.pos >= s.starts[0]+s.set.patience.step {
+			t.vain++
+		}
 		if len(t.way) > 0 {
 			s.newTrail()
 		}
@@ -173,6 +188,7 @@ func (s *search) endTrail() {
 	}
 	l := &t.list[t.joined]
 	if l.end.pos == s.pos {
+		t.dropAll(&t.way)
 		return
 	}
 	t.drop(&l.end)
@@ -244,11 +260,11 @@ func (s *search) join() bool {
 		s.endTrail()
 	case l.ahead == len(l.marks)-1: // our way becomes the beginning of it
 		t.prepend(l)
-	default: // it has another one
+	case len(t.way) > 0: // it has another one
 		s.newTrail()
 		l = &t.list[at]
 	}
-	t.joined = at
+	t.joined, t.vain = at, 0
 	s.pos = l.end.pos
 	s.steps++
 	s.resume(l.end.state)

@@ -13,10 +13,17 @@ type bucket struct {
 }
 
 func bucketOf(w Window) bucket {
-	b := bucket{sets: [Width]Set{full, full, full, full}, own: w.rate()}
-	copy(b.sets[:], w)
-	return b
+	return bucket{sets: setsOf(w), own: w.rate()}
 }
+
+// setsOf is a window of all places.
+func setsOf(w Window) [Width]Set {
+	sets := [Width]Set{full, full, full, full}
+	copy(sets[:], w)
+	return sets
+}
+
+func (b *bucket) rate() float64 { return b.own + b.more }
 
 // mixing is the power of the plain product of what the places have of typical
 // text that estimates the mixtures in a bucket: they are no words, but bytes
@@ -49,7 +56,7 @@ func (b *bucket) covers(other *bucket) bool {
 func rateOfAll(buckets []bucket) float64 {
 	sum := 0.0
 	for i := range buckets {
-		sum += buckets[i].own + buckets[i].more
+		sum += buckets[i].rate()
 	}
 	return min(sum, 1)
 }

@@ -64,8 +64,8 @@ func TestFatWherePays(t *testing.T) {
 
 // What is in another window costs no bucket.
 func TestSameWindow(t *testing.T) {
-	one := New([]Window{{setOf("Aa"), setOf("Bb")}}, Plain)
-	two := New([]Window{{setOf("Aa"), setOf("Bb")}, literal("abcd"), literal("AB")}, Plain)
+	one := NewFinder(stretches([]Window{{setOf("Aa"), setOf("Bb")}}), Plain)
+	two := NewFinder(stretches([]Window{{setOf("Aa"), setOf("Bb")}, literal("abcd"), literal("AB")}), Plain)
 	if one.Rate() != two.Rate() || one.Rate() == 0 {
 		t.Errorf("%g, %g", one.Rate(), two.Rate())
 	}

@@ -2,6 +2,7 @@ package prefilter
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -13,8 +14,7 @@ func TestRandomTexts(t *testing.T) {
 		for range 600 {
 			typical := rnd.IntN(2) == 0
 			windows := randomWindows(rnd, 1+rnd.IntN(40), 1+rnd.IntN(Width), typical)
-			buckets, joined, width := bucketsOf(windows, []int{slim, fat}[rnd.IntN(2)])
-			compare(t, newFilter(buckets, width, kernel), joined, randomText(rnd, rnd.IntN(400), typical))
+			join(windows, []int{slim, fat}[rnd.IntN(2)], kernel).compare(t, randomText(rnd, rnd.IntN(400), typical))
 		}
 	})
 }
@@ -35,11 +35,11 @@ func TestRandomLiterals(t *testing.T) {
 				}
 				windows = append(windows, w[:2+rnd.IntN(3)])
 			}
-			buckets, joined, width := bucketsOf(windows, []int{slim, fat}[rnd.IntN(2)])
-			if len(windows) <= slim { // nothing is joined: it is exact
-				joined = windows
+			j := join(windows, []int{slim, fat}[rnd.IntN(2)], kernel)
+			if len(windows) <= slim { // nothing is joined
+				j.windows = windows
 			}
-			compare(t, newFilter(buckets, width, kernel), joined, text)
+			j.compare(t, text)
 		}
 	})
 }
@@ -48,21 +48,21 @@ func TestRandomLiterals(t *testing.T) {
 func TestBlockEdges(t *testing.T) {
 	eachKernel(t, func(t *testing.T, kernel Kernel) {
 		for _, s := range shapes() {
-			f := s.filter(kernel)
+			f := s.finder(kernel)
 			text := []byte(strings.Repeat(filler, 8300/2))
 			for _, at := range []int{0, 1, 15, 16, 30, 31, 32, 33, 47, 48, 61, 62, 63, 64, 65, 66, 95, 96, 97, 126, 127, 128, 129, 191, 192, 193, 255, 256, 257, 4095, 4096, 8191, 8192, len(text) - len(s.needle)} {
 				hay := bytes.Clone(text)
 				copy(hay[at:], s.needle)
 				for from := max(0, at-300); from <= at; from++ {
-					if got := f.Next(hay, from); got != at {
+					if got := f.Next(hay, from).At; got != at {
 						t.Fatalf("%s: from %d: %d, not %d", s.name, from, got, at)
 					}
 				}
 				for end := at + len(s.needle); end < min(len(hay), at+140); end++ { // short of it, and just behind it
-					if got := f.Next(hay[:end], 0); got != at {
+					if got := f.Next(hay[:end], 0).At; got != at {
 						t.Fatalf("%s: in %d bytes: %d, not %d", s.name, end, got, at)
 					}
-					if got, want := f.Next(hay[:end], at+1), max(at+1, end-f.Width()+1); got != want {
+					if got, want := f.Next(hay[:end], at+1).At, max(at+1, end-f.Width()+1); got != want {
 						t.Fatalf("%s: from %d in %d bytes: %d, not %d", s.name, at+1, end, got, want)
 					}
 				}
@@ -75,16 +75,16 @@ func TestBlockEdges(t *testing.T) {
 func TestTopBit(t *testing.T) {
 	eachKernel(t, func(t *testing.T, kernel Kernel) {
 		for _, s := range shapes() {
-			f := s.filter(kernel)
-			if kernel == VBMI && f.pair == nil && f.high != (s.needle[0] >= 0x80) {
-				t.Errorf("%s: high bytes: %v", s.name, f.high)
+			f := s.finder(kernel)
+			if kernel == VBMI && f.filter.pair == nil && f.filter.high != (s.needle[0] >= 0x80) {
+				t.Errorf("%s: high bytes: %v", s.name, f.filter.high)
 			}
 			for k := range s.needle {
 				for at := range 130 {
 					text := []byte(strings.Repeat(filler, 80))
 					copy(text[at:], s.needle)
 					text[at+k] ^= 0x80
-					if got, want := f.Next(text, 0), len(text)-f.Width()+1; got != want {
+					if got, want := f.Next(text, 0).At, len(text)-f.Width()+1; got != want {
 						t.Fatalf("%s: %d, not %d: %q", s.name, got, want, text[got:][:f.Width()])
 					}
 				}
@@ -93,11 +93,11 @@ func TestTopBit(t *testing.T) {
 	})
 }
 
-// What New makes of many windows passes none of them over, whatever the kernel.
+// Of many windows none is passed over, whatever the kernel.
 func TestNothingPassedOver(t *testing.T) {
 	eachKernel(t, func(t *testing.T, kernel Kernel) {
 		rnd := random(t)
-		for range 40 {
+		for range 100 {
 			windows := randomWindows(rnd, rnd.IntN(100), Width, true)
 			for i := range windows { // most of them rare, so that there is something to pass over
 				if len(windows[i]) < 3 {
@@ -105,16 +105,11 @@ func TestNothingPassedOver(t *testing.T) {
 				}
 			}
 			text := randomText(rnd, 3000, true)
-			plain, f := New(windows, Plain), New(windows, kernel)
-			for at := 0; at+f.Width() <= len(text); at++ {
-				next := f.Next(text, at)
-				if want := plain.Next(text, at); next != want {
-					t.Fatalf("from %d: %d, %d in plain Go", at, next, want)
-				}
-				for ; at < next && at+f.Width() <= len(text); at++ {
-					if begins(windows, text[at:]) {
-						t.Fatalf("passed over %d: %q, windows %x", at, text[at:], windows)
-					}
+			f := NewFinder(stretches(windows), kernel)
+			want := oracle(windows, f.Width(), text)
+			for at := 0; at < len(text); at += 1 + rnd.IntN(5) {
+				if got := f.Next(text, at).At; got != want[at] {
+					t.Fatalf("from %d: %d, not %d, windows %x", at, got, want[at], windows)
 				}
 			}
 		}
@@ -123,23 +118,24 @@ func TestNothingPassedOver(t *testing.T) {
 
 func TestNoWindows(t *testing.T) {
 	eachKernel(t, func(t *testing.T, kernel Kernel) {
-		f := New(nil, kernel)
-		if f.Rate() != 0 || f.Width() != 1 || f.Kernel() != kernel {
-			t.Fatal(f.Rate(), f.Width(), f.Kernel())
+		f := NewFinder(nil, kernel)
+		if f.Rate() != 0 || f.PerLook() != 1 || f.Width() != 1 || f.Kernel() != kernel {
+			t.Fatal(f.Rate(), f.PerLook(), f.Width(), f.Kernel())
 		}
-		compare(t, f, nil, bytes.Repeat([]byte{0, 'a', 0xff}, 70))
-		compare(t, f, nil, nil)
+		j := joined{Finder: f}
+		j.compare(t, bytes.Repeat([]byte{0, 'a', 0xff}, 70))
+		j.compare(t, nil)
 	})
 }
 
 func TestFullWindow(t *testing.T) {
 	eachKernel(t, func(t *testing.T, kernel Kernel) {
 		windows := []Window{{full}, literal("abcd")}
-		f := New(windows, kernel)
-		if f.Rate() != 1 || f.Width() != 4 {
-			t.Fatal(f.Rate(), f.Width())
+		f := NewFinder(stretches(windows), kernel)
+		if f.Rate() != 1 || f.PerLook() != 2 || f.Width() != 4 {
+			t.Fatal(f.Rate(), f.PerLook(), f.Width())
 		}
-		compare(t, f, windows, []byte("abcdefgh"))
+		joined{f, buckets(windows), windows}.compare(t, []byte("abcdefgh"))
 	})
 }
 
@@ -153,12 +149,13 @@ func TestMisuse(t *testing.T) {
 		}()
 		call()
 	}
-	panics("no place", func() { New([]Window{{}}, Plain) })
-	panics("five places", func() { New([]Window{literal("abcde")}, Plain) })
-	panics("no such kernel", func() { New(nil, VBMI+1) })
+	for _, s := range []Stretch{{nil, 0, 0}, {literal("ab"), 2, 0}, {literal("ab"), -1, 0}, {literal("ab"), 0, -1}} {
+		panics(fmt.Sprint(s), func() { NewFinder([]Stretch{s}, Plain) })
+	}
+	panics("no such kernel", func() { NewFinder(nil, VBMI+1) })
 	eachKernel(t, func(t *testing.T, kernel Kernel) {
 		text := bytes.Repeat([]byte("a"), 100)
-		panics("before the text", func() { New([]Window{literal("b")}, kernel).Next(text, -1) })
+		panics("before the text", func() { NewFinder(stretches([]Window{literal("b")}), kernel).Next(text, -1) })
 		panics("before the text", func() { NewStop(setOf("bc"), kernel).Next(text, -1) })
 	})
 }
@@ -170,7 +167,7 @@ func TestAuto(t *testing.T) {
 			best = kernel
 		}
 	}
-	if got := New(nil, Auto).Kernel(); got != best {
+	if got := NewFinder(nil, Auto).Kernel(); got != best {
 		t.Errorf("%v, not %v", got, best)
 	}
 	for kernel, name := range map[Kernel]string{Auto: "auto", Plain: "plain", AVX2: "AVX2", VBMI: "VBMI", 9: "Kernel(9)"} {
@@ -215,12 +212,13 @@ func TestAllocations(t *testing.T) {
 	text := []byte(strings.Repeat("so it goes, on and on; ", 100))
 	eachKernel(t, func(t *testing.T, kernel Kernel) {
 		rnd := rand.New(rand.NewPCG(1, 2))
-		f := New(randomWindows(rnd, 40, Width, true), kernel)
+		many := NewFinder(stretches(randomWindows(rnd, 200, Width, true)), kernel)
+		one := NewFinder([]Stretch{{literal("and one"), 2, 0}}, kernel)
 		stop := NewStop(setOf(".,;"), kernel)
 		if n := testing.AllocsPerRun(10, func() {
 			for from := 0; from < len(text); from += 7 {
-				f.Next(text, from)
-				f.Next(text[:from], 0)
+				many.Next(text, from)
+				one.Next(text[:from], 0)
 				stop.Next(text, from)
 			}
 		}); n != 0 {

@@ -36,9 +36,7 @@ func FuzzNext(f *testing.F) {
 				continue
 			}
 			for _, most := range []int{slim, fat} {
-				if buckets, joined, width := bucketsOf(windows[:min(len(windows), mostOpen)], most); width > 0 {
-					compare(t, newFilter(buckets, width, kernel), joined, text)
-				}
+				join(windows[:min(len(windows), mostOpen)], most, kernel).compare(t, text)
 			}
 			if len(windows) > 0 {
 				compareStop(t, windows[0][0], kernel, text)

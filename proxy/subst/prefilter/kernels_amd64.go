@@ -42,7 +42,7 @@ func avx2Stop(tables *[3][16]byte, text *byte, from, length int) int
 
 // blockVBMI finds the next block in which windows begin, and where in it; of a
 // pair, where they may.
-func (f *Filter) blockVBMI(text []byte, from, positions int) (at int, mask uint64) {
+func (f *filter) blockVBMI(text []byte, from, positions int) (at int, mask uint64) {
 	p, positions, last := &text[from], positions-from, f.width-1
 	switch {
 	case f.pair != nil:
@@ -62,7 +62,7 @@ func (f *Filter) blockVBMI(text []byte, from, positions int) (at int, mask uint6
 const avx2Block = 32
 
 // blockAVX2 is the same, but lets more through. It needs avx2Block positions.
-func (f *Filter) blockAVX2(text []byte, from, positions int) (at int, mask uint64) {
+func (f *filter) blockAVX2(text []byte, from, positions int) (at int, mask uint64) {
 	_ = text[from]
 	var bits uint32
 	switch {

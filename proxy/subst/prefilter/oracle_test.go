@@ -45,19 +45,36 @@ func literal(text string) (w Window) {
 	return w
 }
 
-// bucketsOf joins windows until there are at most so many, and has them as
-// windows, too.
-func bucketsOf(windows []Window, most int) (buckets []bucket, joined []Window, width int) {
+// stretches has windows alone.
+func stretches(windows []Window) (all []Stretch) {
+	for _, w := range windows {
+		all = append(all, Stretch{Sets: w})
+	}
+	return all
+}
+
+// joined is a finder for windows joined until there are at most so many, and they
+// are what it finds.
+type joined struct {
+	*Finder
+	buckets []bucket
+	windows []Window
+}
+
+func join(windows []Window, most int, kernel Kernel) (j joined) {
 	var m merger
+	width := 1
 	for _, w := range windows {
 		m.add(bucketOf(w))
 		width = max(width, len(w))
 	}
 	m.reduce(most)
+	j.buckets = m.open
 	for i := range m.open {
-		joined = append(joined, m.open[i].sets[:width])
+		j.windows = append(j.windows, m.open[i].sets[:width])
 	}
-	return m.open, joined, width
+	j.Finder = newFinder(stretches(j.windows), m.open, kernel)
+	return j
 }
 
 // oracle tells for each place what Next has to answer from there.
@@ -85,18 +102,57 @@ func begins(windows []Window, text []byte) bool {
 	return false
 }
 
-// compare asks a filter from every place of a text.
-func compare(t *testing.T, f *Filter, windows []Window, text []byte) {
+// compare asks from every place of a text.
+func (j joined) compare(t *testing.T, text []byte) {
 	t.Helper()
-	for from, want := range oracle(windows, f.Width(), text) {
-		if got := f.Next(text, from); got != want {
-			t.Fatalf("%v, width %d, fat %v, high %v: from %d of %d: %d, not %d\ntext %q\nwindows %x",
-				f.Kernel(), f.Width(), f.fat, f.high, from, len(text), got, want, text, windows)
+	looks := make([]int, len(text)+1) // from each place to the end
+	for i := len(text) - j.Width(); i >= 0; i-- {
+		looks[i] = looks[i+1]
+		if j.letsThrough(text, i) {
+			looks[i]++
+		}
+	}
+	for from, at := range oracle(j.windows, j.Width(), text) {
+		want := Hit{At: at}
+		if at+j.Width() <= len(text) {
+			want.Looks = looks[from] - looks[at+1]
+		} else if from < len(text) {
+			want.Looks = looks[from]
+		}
+		if got := j.Next(text, from); got != want {
+			t.Fatalf("%v, width %d, fat %v, high %v: from %d of %d: %v, not %v\ntext %q\nwindows %x",
+				j.Kernel(), j.Width(), j.filter.fat, j.filter.high, from, len(text), got, want, text, j.windows)
 		}
 	}
 }
 
-// shape is windows that make one kind of filter. Nothing begins in text of
+// letsThrough tells whether a kernel has to point at a place: VBMI where a bucket
+// begins, AVX2 also where halves of bytes are mixed, and a pair where two bytes are.
+func (j joined) letsThrough(text []byte, at int) bool {
+	vector := j.Kernel() == VBMI || j.Kernel() == AVX2 && len(text)-j.Width()+1 >= 32
+	if p := j.filter.pair; p != nil && vector {
+		return text[at+p.at[0]]|p.either[0] == p.want[0] && text[at+p.at[1]]|p.either[1] == p.want[1]
+	}
+	halves := vector && j.Kernel() == AVX2
+	for i := range j.buckets {
+		all := true
+		for k := range j.Width() {
+			set, c := &j.buckets[i].sets[k], text[at+k]
+			low, high := false, false
+			for half := range byte(16) {
+				low = low || set.has(c&0xf|half<<4)
+				high = high || set.has(c&0xf0|half)
+			}
+			all = all && (set.has(c) || halves && low && high)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// shape is windows that make one kind of finder. Nothing begins in text of
 // fillers but the needle.
 type shape struct {
 	name    string
@@ -123,10 +179,7 @@ func shapes() (all []shape) {
 	return all
 }
 
-func (s *shape) filter(kernel Kernel) *Filter {
-	buckets, _, width := bucketsOf(s.windows, fat)
-	return newFilter(buckets, width, kernel)
-}
+func (s *shape) finder(kernel Kernel) joined { return join(s.windows, fat, kernel) }
 
 // randomText takes bytes from typical text, or any.
 func randomText(rnd *rand.Rand, length int, typical bool) []byte {

@@ -33,11 +33,11 @@ func TestPageEdges(t *testing.T) {
 		page := guarded(t)
 		copy(page, strings.Repeat(filler, len(page)/2))
 		for _, s := range shapes() {
-			f := s.filter(kernel)
+			f := s.finder(kernel)
 			for length := range 301 {
 				for _, text := range [][]byte{page[len(page)-length:], page[:length:length]} {
 					for from := range length + 2 {
-						if got, want := f.Next(text, from), max(from, length-f.Width()+1); got != want {
+						if got, want := f.Next(text, from).At, max(from, length-f.Width()+1); got != want {
 							t.Fatalf("%s: from %d of %d: %d, not %d", s.name, from, length, got, want)
 						}
 					}

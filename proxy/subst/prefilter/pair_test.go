@@ -63,11 +63,11 @@ func TestOneWindow(t *testing.T) {
 			for i := range text {
 				text[i] = "aaaabbA.\xe9\xc9\x80"[rnd.IntN(11)]
 			}
-			f := New([]Window{w}, kernel)
-			if f.pair != nil {
+			j := join([]Window{w}, 1, kernel)
+			if j.filter.pair != nil {
 				pairs++
 			}
-			compare(t, f, []Window{w}, text)
+			j.compare(t, text)
 		}
 		if pairs == 0 && kernel != Plain {
 			t.Error("no two places were ever compared")

@@ -9,9 +9,9 @@ const complete = 0xffff << 48 // less than this
 
 // start is what there is before the first byte: the first place comes into the
 // lowest 16 bits if there are four, higher up if there are fewer.
-func (f *Filter) start() uint64 { return ^uint64(0) << (16 * (Width - f.width)) }
+func (f *filter) start() uint64 { return ^uint64(0) << (16 * (Width - f.width)) }
 
-func (f *Filter) fillMissing(buckets []bucket) {
+func (f *filter) fillMissing(buckets []bucket) {
 	f.missing = new(missing)
 	for c := range f.missing {
 		out := f.start()
@@ -26,7 +26,7 @@ func (f *Filter) fillMissing(buckets []bucket) {
 	}
 }
 
-func (f *Filter) nextPlain(text []byte, from int) int {
+func (f *filter) nextPlain(text []byte, from int) int {
 	out, missing := f.start(), f.missing
 	for i, c := range text[from:] {
 		if out = out<<16 | missing[c]; out < complete {
@@ -34,13 +34,4 @@ func (f *Filter) nextPlain(text []byte, from int) int {
 		}
 	}
 	return len(text) - (f.width - 1)
-}
-
-// holds tells whether a window begins here: the text must be as long as it.
-func (f *Filter) holds(text []byte) bool {
-	out := f.start()
-	for _, c := range text[:f.width] {
-		out = out<<16 | f.missing[c]
-	}
-	return out < complete
 }

@@ -17,9 +17,7 @@ func page(size int) []byte {
 	for b.Len() < size {
 		fmt.Fprintf(&b, "<div class=\"note-%d\">\n  <p>", rnd.IntN(100))
 		for range 20 + rnd.IntN(60) {
-			for range 2 + rnd.IntN(8) {
-				b.WriteByte("etaoinsrhldcumfpgwybvkxjqz"[min(rnd.IntN(26), rnd.IntN(26))])
-			}
+			b.WriteString(word(rnd, 2+rnd.IntN(8)))
 			b.WriteByte(' ')
 		}
 		b.WriteString("</p>\n</div>\n")
@@ -27,12 +25,16 @@ func page(size int) []byte {
 	return b.Bytes()[:size]
 }
 
-// scan goes over a text and counts the hits.
-func scan(f *Filter, text []byte) (hits int) {
-	for at := f.Next(text, 0); at+f.Width() <= len(text); at = f.Next(text, at+1) {
-		hits++
+// scan goes over a text and counts the hits, and the looks.
+func scan(f *Finder, text []byte) (hits, looks int) {
+	for from := 0; ; hits++ {
+		hit := f.Next(text, from)
+		looks += hit.Looks
+		if hit.At+f.Width() > len(text) {
+			return hits, looks
+		}
+		from = hit.At + 1
 	}
-	return hits
 }
 
 // measure runs over a text again and again. Beside the mean it reports the
@@ -88,10 +90,9 @@ func BenchmarkNothing(b *testing.B) {
 		for _, high := range []bool{false, true} {
 			b.Run(fmt.Sprintf("buckets=%d/high=%v", buckets, high), func(b *testing.B) {
 				eachSupported(b, func(b *testing.B, kernel Kernel) {
-					made, _, width := bucketsOf(absent(buckets, high), buckets)
-					f := newFilter(made, width, kernel)
+					f := join(absent(buckets, high), buckets, kernel).Finder
 					measure(b, text, func() {
-						if scan(f, text) != 0 {
+						if hits, _ := scan(f, text); hits != 0 {
 							b.Fatal("found")
 						}
 					})
@@ -105,9 +106,9 @@ func BenchmarkNothing(b *testing.B) {
 func BenchmarkDense(b *testing.B) {
 	text := []byte(strings.Repeat("<p>and so on, it goes on and on, and nobody knows for how long; then there is a needle in it</p>\n", 40000))
 	eachSupported(b, func(b *testing.B, kernel Kernel) {
-		f := New([]Window{literal("need")}, kernel)
+		f := NewFinder([]Stretch{{Sets: literal("need")}}, kernel)
 		measure(b, text, func() {
-			if scan(f, text) != 40000 {
+			if hits, _ := scan(f, text); hits != 40000 {
 				b.Fatal("not all found")
 			}
 		})
@@ -120,13 +121,13 @@ func BenchmarkShort(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			text := page(size)
 			eachSupported(b, func(b *testing.B, kernel Kernel) {
-				f := New(absent(3, false), kernel)
+				f := NewFinder(stretches(absent(3, false)), kernel)
 				const calls = 1000
 				best := time.Hour
 				for b.Loop() {
 					begin := time.Now()
 					for range calls {
-						if f.Next(text, 0) != len(text)-f.Width()+1 {
+						if f.Next(text, 0).At != len(text)-f.Width()+1 {
 							b.Fatal("found")
 						}
 					}
@@ -154,14 +155,53 @@ func BenchmarkStop(b *testing.B) {
 	}
 }
 
-// BenchmarkNew is what a set of rules pays when it is compiled.
-func BenchmarkNew(b *testing.B) {
-	for _, count := range []int{10, 30, 1000} {
+// word is letters of a page, the more frequent ones more often.
+func word(rnd *rand.Rand, length int) string {
+	b := make([]byte, length)
+	for i := range b {
+		b[i] = "etaoinsrhldcumfpgwybvkxjqz"[min(rnd.IntN(26), rnd.IntN(26))]
+	}
+	return string(b)
+}
+
+// words are stretches of so many words of 8 to 12 letters, a page's own kind.
+func words(count int) (all []Stretch) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range count {
+		s := Stretch{Sets: literal(word(rnd, 8+rnd.IntN(5)))}
+		s.At, _, _ = Choose(s.Sets)
+		s.Back = s.At
+		all = append(all, s)
+	}
+	return all
+}
+
+// BenchmarkFinder looks for words that a page could have, and hardly has: what a
+// set of rules costs where it has nothing to do.
+func BenchmarkFinder(b *testing.B) {
+	text := page(4 << 20)
+	for _, count := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("words=%d", count), func(b *testing.B) {
+			eachSupported(b, func(b *testing.B, kernel Kernel) {
+				f := NewFinder(words(count), kernel)
+				looks := 0
+				measure(b, text, func() { _, looks = scan(f, text) })
+				b.ReportMetric(float64(looks)/float64(len(text)), "looks/byte")
+				b.ReportMetric(f.Rate(), "rate")
+				b.ReportMetric(f.PerLook(), "stretches/look")
+			})
+		})
+	}
+}
+
+// BenchmarkNewFinder is what a set of rules pays when it is compiled.
+func BenchmarkNewFinder(b *testing.B) {
+	for _, count := range []int{1, 10, 100, 1000, 10000} {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
-			windows := randomWindows(rand.New(rand.NewPCG(1, 2)), count, Width, true)
+			all := words(count)
 			b.ReportAllocs()
 			for b.Loop() {
-				New(windows, Auto)
+				NewFinder(all, Auto)
 			}
 		})
 	}
