@@ -49,9 +49,9 @@ func (t *Stream) keep(from int) {
 	}
 	w.back = back
 
-	piece, rest := w.piece, w.kept
+	piece, rest := w.piece, w.kept[len(w.kept):]
 	if from >= w.middle {
-		piece, rest = w.piece[from-w.middle:], w.kept[len(w.kept):]
+		piece = w.piece[from-w.middle:]
 	} else {
 		rest = w.kept[from-w.begin:]
 	}
