@@ -16,17 +16,15 @@
 // 64 places from the window is for the matcher to find out.
 //
 // Windows are found among 64 bytes at once with AVX-512 VBMI, whose permutations look
-// up 128 entries; among 32 with AVX2, whose look-ups have 16 entries, so that
+// up 128 entries, for the low seven bits of a byte; among 32 with AVX2, whose look-ups have 16 entries, so that
 // tables are for each half of a byte and there is more to look at; and byte by byte
 // elsewhere. If there is one window only, the vectors compare the two rarest bytes
 // of it. What is found is the same. In GB/s, on one core of an AMD EPYC (Zen 4),
 // where nothing is looked at:
 //
-//	                        VBMI   AVX2   plain
-//	8 buckets                 33     14     1.8
-//	  ... with bytes >= 0x80  20     14     1.8
-//	16 buckets                20      7     1.8
-//	  ... with bytes >= 0x80  10      7     1.8
+//	            VBMI   AVX2   plain
+//	8 buckets     38     14     1.8
+//	16 buckets    22      7     1.8
 //
 // A look costs 40 to 60 ns with its way back to the text. In a page that has none of
 // so many words of 8 to 12 letters, all of them made like its own:

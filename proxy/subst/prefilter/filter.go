@@ -6,12 +6,11 @@ type filter struct {
 	kernel Kernel
 	width  int
 	fat    bool
-	high   bool // bytes from 0x80 on can be in a window
 
 	// What the kernel needs of the buckets:
 	pair    *pair
 	missing *missing
-	whole   *whole
+	sevens  *sevens
 	halves  *halves
 }
 
@@ -19,9 +18,10 @@ type filter struct {
 // down for the last place to the first, the buckets that lack it there.
 type missing [256]uint64
 
-// whole has for each place and byte the buckets that have it there: the first
-// eight, the others.
-type whole [2][Width][256]byte
+// sevens has for each place and the low seven bits of a byte the buckets that have
+// such a byte there: the first eight, the others. A look-up of all eight bits takes
+// twice as long; and texts of bytes from 0x80 on rarely look like a window so.
+type sevens [2][Width][128]byte
 
 // halves has for each place the buckets that have a byte with this low half
 // there, and one with this high half; twice, for either part of a register. It
@@ -40,7 +40,7 @@ func newFilter(buckets []bucket, width int, kernel Kernel) *filter {
 	switch {
 	case f.pair != nil:
 	case kernel == VBMI:
-		f.fillWhole(buckets)
+		f.fillSevens(buckets)
 	case kernel == AVX2:
 		f.fillHalves(buckets)
 	}
@@ -49,8 +49,8 @@ func newFilter(buckets []bucket, width int, kernel Kernel) *filter {
 
 // block finds the next places that may begin a window, among so many positions,
 // from one on. They are bits from at on. It has looked at all before the end of that
-// block; with no bit, that is the end of all. Those that a pair or the halves of bytes
-// let through are more than do begin one.
+// block; with no bit, that is the end of all. What a pair, or parts of bytes, let
+// through is more than does begin one.
 func (f *filter) block(text []byte, from, positions int) (at int, mask uint64, size int) {
 	switch {
 	case f.kernel == VBMI:
@@ -70,16 +70,15 @@ func (f *filter) block(text []byte, from, positions int) (at int, mask uint64, s
 // that looks at more than the width has looks at the last one again.
 func (f *filter) sourceOf(k int) int { return min(k, f.width-1) }
 
-func (f *filter) fillWhole(buckets []bucket) {
-	f.whole = new(whole)
+func (f *filter) fillSevens(buckets []bucket) {
+	f.sevens = new(sevens)
 	for i := range buckets {
 		bit := byte(1) << (i % slim)
 		for k := range Width {
 			set := &buckets[i].sets[f.sourceOf(k)]
-			f.high = f.high || set[2]|set[3] != 0
 			for c := range 256 {
 				if set.has(byte(c)) {
-					f.whole[i/slim][k][c] |= bit
+					f.sevens[i/slim][k][c&0x7f] |= bit
 				}
 			}
 		}

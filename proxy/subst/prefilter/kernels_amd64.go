@@ -14,16 +14,10 @@ func hasVBMI() bool {
 // may begin in it, or no bits if they have come to the end.
 
 //go:noescape
-func vbmiSlimLow(tables *whole, text *byte, positions, last int) (at int, mask uint64)
+func vbmiSlim(tables *sevens, text *byte, positions, last int) (at int, mask uint64)
 
 //go:noescape
-func vbmiFatLow(tables *whole, text *byte, positions, last int) (at int, mask uint64)
-
-//go:noescape
-func vbmiSlim(tables *whole, text *byte, positions, last int) (at int, mask uint64)
-
-//go:noescape
-func vbmiFat(tables *whole, text *byte, positions, last int) (at int, mask uint64)
+func vbmiFat(tables *sevens, text *byte, positions, last int) (at int, mask uint64)
 
 //go:noescape
 func avx2Slim(tables *halves, text *byte, from, positions, last int) (at int, mask uint32)
@@ -40,28 +34,23 @@ func avx2Pair(p *pair, text *byte, from, positions, last int) (at int, mask uint
 //go:noescape
 func avx2Stop(tables *[3][16]byte, text *byte, from, length int) int
 
-// blockVBMI finds the next block in which windows begin, and where in it; of a
-// pair, where they may.
+// blockVBMI finds the next block in which windows may begin, and where in it.
 func (f *filter) blockVBMI(text []byte, from, positions int) (at int, mask uint64) {
 	p, positions, last := &text[from], positions-from, f.width-1
 	switch {
 	case f.pair != nil:
 		at, mask = vbmiPair(f.pair, p, positions, last)
-	case f.fat && f.high:
-		at, mask = vbmiFat(f.whole, p, positions, last)
 	case f.fat:
-		at, mask = vbmiFatLow(f.whole, p, positions, last)
-	case f.high:
-		at, mask = vbmiSlim(f.whole, p, positions, last)
+		at, mask = vbmiFat(f.sevens, p, positions, last)
 	default:
-		at, mask = vbmiSlimLow(f.whole, p, positions, last)
+		at, mask = vbmiSlim(f.sevens, p, positions, last)
 	}
 	return from + at, mask
 }
 
 const avx2Block = 32
 
-// blockAVX2 is the same, but lets more through. It needs avx2Block positions.
+// blockAVX2 is the same. It needs avx2Block positions.
 func (f *filter) blockAVX2(text []byte, from, positions int) (at int, mask uint64) {
 	_ = text[from]
 	var bits uint32

@@ -120,20 +120,21 @@ func (j joined) compare(t *testing.T, text []byte) {
 			want.Looks = looks[from]
 		}
 		if got := j.Next(text, from); got != want {
-			t.Fatalf("%v, width %d, fat %v, high %v: from %d of %d: %v, not %v\ntext %q\nwindows %x",
-				j.Kernel(), j.Width(), j.filter.fat, j.filter.high, from, len(text), got, want, text, j.windows)
+			t.Fatalf("%v, width %d, fat %v: from %d of %d: %v, not %v\ntext %q\nwindows %x",
+				j.Kernel(), j.Width(), j.filter.fat, from, len(text), got, want, text, j.windows)
 		}
 	}
 }
 
-// letsThrough tells whether a kernel has to point at a place: VBMI where a bucket
-// begins, AVX2 also where halves of bytes are mixed, and a pair where two bytes are.
+// letsThrough tells whether a kernel has to point at a place: where a bucket begins,
+// VBMI whatever top bits are, AVX2 also where halves of bytes are mixed, and a pair
+// where two bytes are.
 func (j joined) letsThrough(text []byte, at int) bool {
 	vector := j.Kernel() == VBMI || j.Kernel() == AVX2 && len(text)-j.Width()+1 >= 32
 	if p := j.filter.pair; p != nil && vector {
 		return text[at+p.at[0]]|p.either[0] == p.want[0] && text[at+p.at[1]]|p.either[1] == p.want[1]
 	}
-	halves := vector && j.Kernel() == AVX2
+	halves, sevens := vector && j.Kernel() == AVX2, j.Kernel() == VBMI
 	for i := range j.buckets {
 		all := true
 		for k := range j.Width() {
@@ -143,7 +144,7 @@ func (j joined) letsThrough(text []byte, at int) bool {
 				low = low || set.has(c&0xf|half<<4)
 				high = high || set.has(c&0xf0|half)
 			}
-			all = all && (set.has(c) || halves && low && high)
+			all = all && (set.has(c) || halves && low && high || sevens && set.has(c^0x80))
 		}
 		if all {
 			return true

@@ -85,37 +85,25 @@ either:                  \
 	ADDQ  $64, DX        \
 	JMP   hit
 
-// AND leaves in a what is in all of them. COPY keeps the text for the other half
-// of the tables: a look-up overwrites it.
+// AND leaves in a what is in all of them.
 #define AND(a, b, c, d) \
 	VPANDQ a, b, a \
 	VPTERNLOGQ $0x80, c, d, a
 
-#define COPY \
-	VMOVDQA64 Z0, Z8  \
-	VMOVDQA64 Z1, Z9  \
-	VMOVDQA64 Z2, Z10 \
-	VMOVDQA64 Z3, Z11
-
-// SEVEN leaves in K1 the positions where no place has a byte from 0x80 on, if
-// no window has any: then 128 entries do, which take the low seven bits.
-#define SEVEN \
-	VPORQ Z0, Z1, Z4             \
-	VPTERNLOGQ $0xFE, Z2, Z3, Z4 \
-	VPTESTNMB Z4, Z15, K7, K1
-
-#define LOWSLIM(k) \
-	SEVEN                 \
+// SLIM and FAT look up the low seven bits of each byte.
+#define SLIM(k) \
 	VPERMI2B Z17, Z16, Z0 \
 	VPERMI2B Z19, Z18, Z1 \
 	VPERMI2B Z21, Z20, Z2 \
 	VPERMI2B Z23, Z22, Z3 \
 	AND(Z0, Z1, Z2, Z3)   \
-	VPTESTMB Z0, Z0, K1, k
+	VPTESTMB Z0, Z0, K7, k
 
-#define LOWFAT(k) \
-	SEVEN                  \
-	COPY                   \
+#define FAT(k) \
+	VMOVDQA64 Z0, Z8       \
+	VMOVDQA64 Z1, Z9       \
+	VMOVDQA64 Z2, Z10      \
+	VMOVDQA64 Z3, Z11      \
 	VPERMI2B Z17, Z16, Z0  \
 	VPERMI2B Z19, Z18, Z1  \
 	VPERMI2B Z21, Z20, Z2  \
@@ -127,84 +115,31 @@ either:                  \
 	VPERMI2B Z31, Z30, Z11 \
 	AND(Z8, Z9, Z10, Z11)  \
 	VPORQ Z0, Z8, Z0       \
-	VPTESTMB Z0, Z0, K1, k
-
-// ALL looks up any byte: in the tables of the low ones and of the high ones.
-#define ALL(x, low0, low1, high0, high1) \
-	VPMOVB2M x, K1           \
-	VMOVDQA64 x, Z4          \
-	VPERMI2B low1, low0, x   \
-	VPERMI2B high1, high0, Z4 \
-	VMOVDQU8 Z4, K1, x
-
-#define ALLSLIM(k) \
-	ALL(Z0, Z16, Z24, Z17, Z25) \
-	ALL(Z1, Z18, Z26, Z19, Z27) \
-	ALL(Z2, Z20, Z28, Z21, Z29) \
-	ALL(Z3, Z22, Z30, Z23, Z31) \
-	AND(Z0, Z1, Z2, Z3)         \
 	VPTESTMB Z0, Z0, K7, k
 
-// There are not as many registers as this has tables.
-#define ALLFAT(k) \
-	COPY                                   \
-	ALL(Z0, Z16, 64(AX), Z17, 192(AX))     \
-	ALL(Z1, Z18, 320(AX), Z19, 448(AX))    \
-	ALL(Z2, Z20, 576(AX), Z21, 704(AX))    \
-	ALL(Z3, Z22, 832(AX), Z23, 960(AX))    \
-	AND(Z0, Z1, Z2, Z3)                    \
-	ALL(Z8, Z24, 1088(AX), Z25, 1216(AX))  \
-	ALL(Z9, Z26, 1344(AX), Z27, 1472(AX))  \
-	ALL(Z10, Z28, 1600(AX), Z29, 1728(AX)) \
-	ALL(Z11, Z30, 1856(AX), Z31, 1984(AX)) \
-	AND(Z8, Z9, Z10, Z11)                  \
-	VPORQ Z0, Z8, Z0                       \
-	VPTESTMB Z0, Z0, K7, k
+// TABLES loads the tables for eight buckets, of 128 entries each.
+#define TABLES(offset, t0, t1, t2, t3, t4, t5, t6, t7) \
+	VMOVDQU8 offset+0(AX), t0   \
+	VMOVDQU8 offset+64(AX), t1  \
+	VMOVDQU8 offset+128(AX), t2 \
+	VMOVDQU8 offset+192(AX), t3 \
+	VMOVDQU8 offset+256(AX), t4 \
+	VMOVDQU8 offset+320(AX), t5 \
+	VMOVDQU8 offset+384(AX), t6 \
+	VMOVDQU8 offset+448(AX), t7
 
-// TABLES loads two quarters of the tables for eight buckets. A table has 256
-// entries: the low bytes, the high ones.
-#define TABLES(offset, step, t0, t1, t2, t3, t4, t5, t6, t7) \
-	VMOVDQU8 offset+0(AX), t0        \
-	VMOVDQU8 offset+step+0(AX), t1   \
-	VMOVDQU8 offset+256(AX), t2      \
-	VMOVDQU8 offset+step+256(AX), t3 \
-	VMOVDQU8 offset+512(AX), t4      \
-	VMOVDQU8 offset+step+512(AX), t5 \
-	VMOVDQU8 offset+768(AX), t6      \
-	VMOVDQU8 offset+step+768(AX), t7
-
-#define SIGNS \
-	MOVL $0x80, CX \
-	VPBROADCASTB CX, Z15
-
-// func vbmiSlimLow(tables *whole, text *byte, positions, last int) (at int, mask uint64)
-TEXT ·vbmiSlimLow(SB), NOSPLIT, $0-48
-	SETUP
-	SIGNS
-	TABLES(0, 64, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
-	SCAN(MASKFOUR, LOADFOUR, LOWSLIM)
-
-// func vbmiFatLow(tables *whole, text *byte, positions, last int) (at int, mask uint64)
-TEXT ·vbmiFatLow(SB), NOSPLIT, $0-48
-	SETUP
-	SIGNS
-	TABLES(0, 64, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
-	TABLES(1024, 64, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31)
-	SCAN(MASKFOUR, LOADFOUR, LOWFAT)
-
-// func vbmiSlim(tables *whole, text *byte, positions, last int) (at int, mask uint64)
+// func vbmiSlim(tables *sevens, text *byte, positions, last int) (at int, mask uint64)
 TEXT ·vbmiSlim(SB), NOSPLIT, $0-48
 	SETUP
-	TABLES(0, 128, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
-	TABLES(64, 128, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31)
-	SCAN(MASKFOUR, LOADFOUR, ALLSLIM)
+	TABLES(0, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
+	SCAN(MASKFOUR, LOADFOUR, SLIM)
 
-// func vbmiFat(tables *whole, text *byte, positions, last int) (at int, mask uint64)
+// func vbmiFat(tables *sevens, text *byte, positions, last int) (at int, mask uint64)
 TEXT ·vbmiFat(SB), NOSPLIT, $0-48
 	SETUP
-	TABLES(0, 128, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
-	TABLES(1024, 128, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31)
-	SCAN(MASKFOUR, LOADFOUR, ALLFAT)
+	TABLES(0, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23)
+	TABLES(512, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31)
+	SCAN(MASKFOUR, LOADFOUR, FAT)
 
 // Two places of one window are compared, which is all that is looked at.
 //
