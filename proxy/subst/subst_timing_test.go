@@ -120,19 +120,25 @@ func BenchmarkReplace(b *testing.B) {
 	}
 }
 
-// BenchmarkFind is the search alone, to compare with BenchmarkBareWalk.
+// BenchmarkFind is the search alone: going over each byte, to compare with
+// BenchmarkBareWalk, and skipping.
 func BenchmarkFind(b *testing.B) {
 	text := []byte(page(4 << 20))
 	for _, rules := range [][]Rule{tenRules(), thirtyRules()} {
-		b.Run(fmt.Sprint(len(rules)), func(b *testing.B) {
-			set, err := Compile(rules, Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				set.FindAll(text, func(start, end, rule int) bool { return true })
-			}
-		})
+		for _, skips := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d/skipping=%v", len(rules), skips), func(b *testing.B) {
+				set, err := Compile(rules, Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if !skips {
+					set.skipper = nil
+				}
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					set.FindAll(text, func(start, end, rule int) bool { return true })
+				}
+			})
+		}
 	}
 }
