@@ -129,9 +129,9 @@ func (p *program) signsOf(i int, find *syntax.Regexp, rate float64) (best []sign
 	}
 	for _, way := range ways {
 		var least []sign
-		for _, n := range stretchesOf(way) {
-			if w := []sign{n.rarest()}; least == nil || cost(w, rate) < cost(least, rate) {
-				least = w
+		for _, t := range stretchesOf(way) {
+			if signs := t.signs(); least == nil || cost(signs, rate) < cost(least, rate) {
+				least = signs
 			}
 		}
 		if least == nil {
@@ -149,18 +149,42 @@ func (p *program) signsOf(i int, find *syntax.Regexp, rate float64) (best []sign
 	return best
 }
 
-// stretchesOf are needles of an expression, each as long as it goes.
-func stretchesOf(re *syntax.Regexp) []needle {
+// stretch is needles one of which every match has, all at the same place: more
+// than one where a part of it differs, as in https?://.
+type stretch struct {
+	ways     [][]byteSet
+	nearest  int // see needle
+	farthest int
+	before   byteSet
+}
+
+// signs are the rarest ones of its needles.
+func (t *stretch) signs() (signs []sign) {
+	for _, way := range t.ways {
+		n := needle{way, t.nearest, t.farthest, t.before}
+		signs = append(signs, n.rarest())
+	}
+	return signs
+}
+
+// stretchesOf are those of an expression, each as long as it goes.
+func stretchesOf(re *syntax.Regexp) []stretch {
 	w := stretcher{budget: 1000, measures: make(measures)}
+	w.cut()
 	w.walk(re)
 	w.cut()
 	return w.done
 }
 
-// stretcher collects needles on the way through an expression.
+const (
+	maxWays   = 4
+	maxVaried = 16 // places of what a stretch may have or not
+)
+
+// stretcher collects stretches on the way through an expression.
 type stretcher struct {
-	done   []needle
-	run    needle  // the one that may go on
+	done   []stretch
+	run    stretch // the one that may go on
 	here   extent  // how far it is from the start
 	passed byteSet // what may stand between
 	budget int     // of parts to look at: repetitions are looked at twice
@@ -170,9 +194,33 @@ type stretcher struct {
 
 // place adds a byte.
 func (w *stretcher) place(s byteSet) {
-	w.run.sets = append(w.run.sets, s)
+	for i := range w.run.ways {
+		w.run.ways[i] = append(w.run.ways[i], s)
+	}
 	w.here = w.here.then(extent{min: 1, max: 1})
 	w.passed.join(s)
+}
+
+// vary adds one of several rows of places. It is false, and nothing is done, if
+// that makes too many ways.
+func (w *stretcher) vary(rows [][]byteSet) bool {
+	if len(w.run.ways)*len(rows) > maxWays {
+		return false
+	}
+	var ways [][]byteSet
+	length := extent{never: true}
+	for _, row := range rows {
+		length = length.or(extent{min: len(row), max: len(row)})
+		for _, s := range row {
+			w.passed.join(s)
+		}
+		for _, way := range w.run.ways {
+			ways = append(ways, slices.Concat(way, row))
+		}
+	}
+	w.run.ways = ways
+	w.here = w.here.then(length)
+	return true
 }
 
 // gap adds bytes that are not always as many.
@@ -182,12 +230,25 @@ func (w *stretcher) gap(e extent, bytes byteSet) {
 	w.cut()
 }
 
-// cut ends a needle; another one may begin here.
+// cut ends a stretch; another one may begin here.
 func (w *stretcher) cut() {
-	if len(w.run.sets) > 0 {
+	if len(w.run.ways) > 0 && !slices.ContainsFunc(w.run.ways, func(way []byteSet) bool { return len(way) == 0 }) {
 		w.done = append(w.done, w.run)
 	}
-	w.run = needle{nearest: w.here.min, farthest: w.here.max, before: w.passed}
+	w.run = stretch{ways: make([][]byteSet, 1), nearest: w.here.min, farthest: w.here.max, before: w.passed}
+}
+
+// places are those of an expression that is bytes and always as many.
+func (w *stretcher) places(re *syntax.Regexp) (row []byteSet, ok bool) {
+	one := stretcher{budget: w.budget, measures: w.measures}
+	one.cut()
+	one.walk(re)
+	w.budget = one.budget
+	if len(one.done) > 0 || len(one.run.ways) != 1 {
+		return nil, false
+	}
+	row = one.run.ways[0]
+	return row, one.here == extent{min: len(row), max: len(row)}
 }
 
 func (w *stretcher) skip(re *syntax.Regexp) {
@@ -217,22 +278,35 @@ func (w *stretcher) walk(re *syntax.Regexp) {
 		for _, sub := range re.Sub {
 			w.walk(sub)
 		}
+	case syntax.OpStar:
+		w.repeat(re.Sub[0], 0, -1)
 	case syntax.OpPlus:
 		w.repeat(re.Sub[0], 1, -1)
+	case syntax.OpQuest:
+		w.repeat(re.Sub[0], 0, 1)
 	case syntax.OpRepeat:
 		w.repeat(re.Sub[0], re.Min, re.Max)
 	case syntax.OpAlternate:
 		w.either(re)
-	case syntax.OpStar, syntax.OpQuest:
-		w.skip(re)
 	case syntax.OpNoMatch:
 		w.place(byteSet{})
 	}
 }
 
-// repeat passes over a repetition. The first ones go on the needle before it,
-// the last ones begin the next needle.
+// repeat passes over a repetition. Of a few places, it is so many ways. Else the
+// first ones go on the stretch before it, and the last ones begin the next.
 func (w *stretcher) repeat(re *syntax.Regexp, least, most int) {
+	if most >= 0 && most > least && most-least < maxWays {
+		if row, ok := w.places(re); ok && len(row)*most <= maxVaried {
+			var rows [][]byteSet
+			for n := least; n <= most; n++ {
+				rows = append(rows, slices.Repeat(row, n))
+			}
+			if w.vary(rows) {
+				return
+			}
+		}
+	}
 	n := min(least, prefilter.Width)
 	before := w.here
 	for range n {
@@ -252,29 +326,32 @@ func (w *stretcher) repeat(re *syntax.Regexp, least, most int) {
 	}
 }
 
-// either passes over alternatives. If all are bytes, and as many, they are
-// places.
+// either passes over alternatives: if all are bytes, and few, they are so many
+// ways; if all are as many bytes, they are places.
 func (w *stretcher) either(re *syntax.Regexp) {
-	var places []byteSet
-	for i, sub := range re.Sub {
-		one := stretcher{budget: w.budget, measures: w.measures}
-		one.walk(sub)
-		w.budget = one.budget
-		n := len(one.run.sets)
-		if len(one.done) > 0 || one.here != (extent{min: n, max: n}) || i > 0 && n != len(places) {
+	var rows [][]byteSet
+	same := true
+	for _, sub := range re.Sub {
+		row, ok := w.places(sub)
+		if !ok {
 			w.skip(re)
 			return
 		}
-		if i == 0 {
-			places = one.run.sets
-			continue
-		}
-		for k := range places {
-			places[k].join(one.run.sets[k])
-		}
+		rows = append(rows, row)
+		same = same && len(row) == len(rows[0])
 	}
-	for _, s := range places {
-		w.place(s)
+	switch {
+	case w.vary(rows):
+	case same:
+		for k := range rows[0] {
+			var s byteSet
+			for _, row := range rows {
+				s.join(row[k])
+			}
+			w.place(s)
+		}
+	default:
+		w.skip(re)
 	}
 }
 
