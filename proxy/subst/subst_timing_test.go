@@ -85,6 +85,37 @@ func walk(table []uint32, classOf *[256]uint8, text []byte, row uint32) uint32 {
 	return row
 }
 
+// BenchmarkLanes is two such walks in turn, through either half of a text.
+func BenchmarkLanes(b *testing.B) {
+	text := []byte(page(4 << 20))
+	set, err := Compile(tenRules(), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	classOf := set.program.classOf
+	stride := uint32(set.stride)
+	table := make([]uint32, 64*stride)
+	for i := range table {
+		table[i] = uint32(i*7%64) * stride
+	}
+	b.SetBytes(int64(len(text)))
+	one, two := uint32(0), uint32(0)
+	for b.Loop() {
+		one, two = walkTwo(table, &classOf, text, one, two)
+	}
+}
+
+//go:noinline
+func walkTwo(table []uint32, classOf *[256]uint8, text []byte, one, two uint32) (uint32, uint32) {
+	half := len(text) / 2
+	first, second := text[:half], text[half:2*half]
+	for i := range first {
+		one = table[one+uint32(classOf[first[i]])]
+		two = table[two+uint32(classOf[second[i]])]
+	}
+	return one, two
+}
+
 func BenchmarkReplace(b *testing.B) {
 	text := []byte(page(4 << 20))
 	for _, c := range []struct {
