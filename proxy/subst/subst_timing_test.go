@@ -54,20 +54,26 @@ func thirtyRules() []Rule {
 	return rules
 }
 
-// BenchmarkBareWalk is what a table costs that is asked for each byte, where
-// the answer is where to ask next.
-func BenchmarkBareWalk(b *testing.B) {
-	text := []byte(page(4 << 20))
+// bareTable is a table of the size that ten rules need, with entries that lead all
+// about.
+func bareTable(b *testing.B) (table []uint32, classOf [256]uint8) {
 	set, err := Compile(tenRules(), Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	classOf := set.program.classOf
 	stride := uint32(set.stride)
-	table := make([]uint32, 64*stride)
+	table = make([]uint32, 64*stride)
 	for i := range table {
 		table[i] = uint32(i*7%64) * stride
 	}
+	return table, set.program.classOf
+}
+
+// BenchmarkBareWalk is what a table costs that is asked for each byte, where
+// the answer is where to ask next.
+func BenchmarkBareWalk(b *testing.B) {
+	text := []byte(page(4 << 20))
+	table, classOf := bareTable(b)
 	b.SetBytes(int64(len(text)))
 	row := uint32(0)
 	for b.Loop() {
@@ -88,16 +94,7 @@ func walk(table []uint32, classOf *[256]uint8, text []byte, row uint32) uint32 {
 // BenchmarkLanes is two such walks in turn, through either half of a text.
 func BenchmarkLanes(b *testing.B) {
 	text := []byte(page(4 << 20))
-	set, err := Compile(tenRules(), Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	classOf := set.program.classOf
-	stride := uint32(set.stride)
-	table := make([]uint32, 64*stride)
-	for i := range table {
-		table[i] = uint32(i*7%64) * stride
-	}
+	table, classOf := bareTable(b)
 	b.SetBytes(int64(len(text)))
 	one, two := uint32(0), uint32(0)
 	for b.Loop() {
