@@ -23,7 +23,10 @@ func (s *search) loop(text []byte) int {
 	row := s.state.row
 	stop := s.state.stop.Load()
 	if stop == nil {
-		stop = s.cache.newStop(s.state)
+		if stop = s.cache.newStop(s.state); stop == nil {
+			s.lookAgain = s.pos + loopPause
+			return 0
+		}
 	}
 	n := stop.Next(text, 0)
 	if n < len(text) && atomic.LoadUint32(&(*s.cache.table.Load())[row+uint32(s.set.program.classOf[text[n]])]) == row {
@@ -35,21 +38,26 @@ func (s *search) loop(text []byte) int {
 	return n
 }
 
-// newStop makes what finds bytes that may lead out of a state.
+// newStop makes what finds bytes that may lead out of a state; nil if the cache
+// has no room for it.
 func (c *cache) newStop(s *state) *prefilter.Stop {
+	const size = 512
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.stop.Load() == nil {
+		if c.used+size > c.set.options.Memory {
+			return nil
+		}
+		c.used += size
+	}
 	table := *c.table.Load()
 	var out byteSet
 	for b, class := range c.set.program.classOf {
-		if atomic.LoadUint32(&table[s.row+uint32(class)]) != s.row {
+		if table[s.row+uint32(class)] != s.row { // only who holds the lock writes
 			out.add(byte(b), byte(b))
 		}
 	}
 	stop := prefilter.NewStop(prefilter.Set(out), c.set.options.Kernel)
-	if s.stop.Swap(stop) == nil {
-		const size = 512
-		c.mu.Lock()
-		c.used += size
-		c.mu.Unlock()
-	}
+	s.stop.Store(stop)
 	return stop
 }

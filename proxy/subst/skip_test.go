@@ -253,6 +253,29 @@ func TestLoopsAreSkipped(t *testing.T) {
 	})
 }
 
+// What finds the end of a loop counts as memory of the cache, and where there is
+// none left every byte is looked at.
+func TestLoopsKeepTheCacheInItsLimit(t *testing.T) {
+	text := []byte("<!--" + strings.Repeat("a", 100_000) + "> ")
+	for _, memory := range []int{1, 1 << 20} {
+		set, err := Compile([]Rule{{"<!--[^>]*>", "X", "g"}}, Options{Hold: 1 << 20, Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := set.NewStream()
+		for range 3 {
+			s.Reset()
+			if out := s.Finish(s.Feed(nil, text)); string(out) != "X " {
+				t.Fatalf("memory %d: %.100q", memory, out)
+			}
+		}
+		skipped := s.Stats().Steps < int64(len(text)/10)
+		if room := memory > 1; skipped != room {
+			t.Errorf("memory %d: %d steps", memory, s.Stats().Steps)
+		}
+	}
+}
+
 func TestKernelThatIsNotThere(t *testing.T) {
 	for _, rules := range [][]Rule{{{"needle", "", "g"}}, {{"x*", "", "g"}}} {
 		if _, err := Compile(rules, Options{Kernel: 9}); err == nil || !strings.Contains(err.Error(), "Kernel(9)") {
