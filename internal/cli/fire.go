@@ -109,9 +109,16 @@ func (c *fireCmd) Run(s *streams) error {
 	sayWhat(s.err, plan, options.Target)
 	progress := showSeconds(s.err, plan)
 	options.OnSecond = progress.show
-	defer context.AfterFunc(ctx, func() {
+	told := make(chan struct{})
+	tell := context.AfterFunc(ctx, func() {
+		defer close(told)
 		fmt.Fprintf(s.err, "\ninterrupted: waiting %v at most for what is in flight; once more ends it without a report\n", c.Timeout)
-	})()
+	})
+	defer func() { // nobody writes to s.err once this has returned
+		if !tell() {
+			<-told
+		}
+	}()
 	// A loop that fires gives its place to nobody, and something has to read
 	// ammo and write results.
 	if least := c.Workers + 2; runtime.GOMAXPROCS(0) < least {
