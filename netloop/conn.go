@@ -161,6 +161,13 @@ func (c *Conn) Again() {
 	c.loop.enqueue(c)
 }
 
+// Quiet asks the system whether the connection stands, with nothing to read:
+// whether what has been silent can still be used. An event that says otherwise
+// may be on its way.
+func (c *Conn) Quiet() bool {
+	return c.sending() && !c.ended && !c.hungUp && c.held == 0 && quietSocket(c.fd)
+}
+
 // SetDeadline has OnTimeout called after d, once; an earlier deadline counts
 // no more. Not positive: no deadline.
 func (c *Conn) SetDeadline(d time.Duration) {

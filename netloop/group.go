@@ -93,6 +93,15 @@ func (g *Group) Memory() *slab.Arena { return g.memory }
 // MaxInput is Options.MaxInput, as it counts.
 func (g *Group) MaxInput() int { return g.options.MaxInput }
 
+// Clock is the time on the loops' clock, to any goroutine.
+func (g *Group) Clock() time.Duration { return time.Since(g.begin) }
+
+// Draining tells that Shutdown has been called.
+func (g *Group) Draining() bool { return g.draining.Load() }
+
+// Ended is closed when Run has returned, or Close was called first.
+func (g *Group) Ended() <-chan struct{} { return g.ended }
+
 // Conns is the number of accepted connections that are not closed yet.
 func (g *Group) Conns() int { return int(g.conns.Load()) }
 

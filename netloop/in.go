@@ -98,7 +98,7 @@ func (c *Conn) keep(in []byte, consumed int) {
 		c.dropKept()
 	case c.held > 0:
 		if consumed > 0 {
-			copy(c.kept, rest)
+			c.loop.copied += int64(copy(c.kept, rest))
 		}
 		c.held = len(rest)
 	default:
@@ -108,6 +108,7 @@ func (c *Conn) keep(in []byte, consumed int) {
 			return
 		}
 		c.kept, c.held = block, copy(block, rest)
+		c.loop.copied += int64(c.held)
 	}
 }
 
@@ -137,7 +138,7 @@ func (c *Conn) grow() {
 	block, err := c.loop.memory.Get(min(2*len(c.kept), most))
 	switch {
 	case err == nil:
-		copy(block, c.kept[:c.held])
+		c.loop.copied += int64(copy(block, c.kept[:c.held]))
 		c.loop.memory.Put(c.kept)
 		c.kept = block
 	case full:

@@ -29,6 +29,7 @@ type Loop struct {
 	objects *slab.Objects[Conn]
 	scratch []byte // every read begins here, unless its connection has kept input
 	vectors [maxVectors]unix.Iovec
+	small   [smallOutput]byte // where small segments are put together
 
 	conns []*Conn // by slot; nil: free
 	gens  []uint32
@@ -39,9 +40,13 @@ type Loop struct {
 	dead  []*Conn // ended in this iteration
 	spent int     // bytes of work in this iteration
 
+	copied int64 // bytes, in all
+
 	listening   []*listening
 	acceptTimer Timer
 
+	rest    atomic.Int64 // see resting
+	worked  int64        // what Busy has told; guarded by mu
 	asleep  atomic.Bool
 	exact   bool         // the thread's sleeps are as exact as the system can
 	coarse  bool         // the system has no sleeps of less than a millisecond
@@ -86,6 +91,7 @@ func newLoop(g *Group, index int) (l *Loop, err error) {
 		return l, err
 	}
 	l.acceptTimer.Func = l.resumeAccept
+	l.rest.Store(resting)
 	l.readClock()
 	return l, nil
 }
@@ -120,6 +126,15 @@ func (l *Loop) Now() time.Duration { return time.Duration(l.now) }
 
 // Unix is the wall clock in seconds, as it was when the iteration began.
 func (l *Loop) Unix() int64 { return l.unix }
+
+// Copied is how many bytes the loop has copied in user space so far: input that
+// was left, output that the system did not take at once or that was corked, and
+// small segments that were put together. It is the loop's thread's to ask.
+func (l *Loop) Copied() int64 { return l.copied }
+
+// Wall is the time of day, as it was when the iteration began. It is counted from
+// the group's begin: a clock that is set later does not change it.
+func (l *Loop) Wall() time.Time { return l.group.begin.Add(time.Duration(l.now)) }
 
 // Memory is the loop's share of the group's memory.
 func (l *Loop) Memory() *slab.Cache { return l.memory }
@@ -182,11 +197,14 @@ func (l *Loop) warm() {
 }
 
 func (l *Loop) run() {
+	l.readClock()
+	l.endRest()
 	l.warm()
 	var events [maxEvents]epollEvent
 	for l.ending == nil {
 		n := l.wait(events[:])
 		l.readClock()
+		l.endRest()
 		l.wheel.skip(l.now)
 		l.spent = 0
 		l.lookAtAlarm()
@@ -205,6 +223,8 @@ func (l *Loop) run() {
 		l.memory.Collect()
 	}
 	l.cutAll()
+	l.readClock()
+	l.beginRest()
 }
 
 // dispatch takes an event to whom it is for. Its tag holds a slot and the

@@ -133,7 +133,13 @@ func (c *Conn) took(n int, errno unix.Errno) bool {
 
 // Writev sends segments as Write does, all in one system call if there are no
 // more than 1,024 of them and the peer takes them.
-func (c *Conn) Writev(segments [][]byte) { c.writev(segments, writevSocket) }
+func (c *Conn) Writev(segments [][]byte) {
+	if len(segments) > 1 && !c.corked && size(segments) <= smallOutput {
+		c.Write(c.loop.join(segments))
+		return
+	}
+	c.writev(segments, writevSocket)
+}
 
 // Finish sends segments and closes the connection, as Writev and Close do, but
 // the last packet says that it is the last: a packet less for both sides.
@@ -170,6 +176,21 @@ func (c *Conn) writev(segments [][]byte, send func(fd int32, v []unix.Iovec) (in
 	}
 }
 
+// smallOutput is up to where a copy of all segments costs less than to have the
+// system gather them: 3 % of what a proxied request takes, with its two heads of
+// three to five segments.
+const smallOutput = 4 << 10
+
+// join makes one of small segments.
+func (l *Loop) join(segments [][]byte) []byte {
+	b := l.small[:0]
+	for _, s := range segments {
+		b = append(b, s...)
+	}
+	l.copied += int64(len(b))
+	return b
+}
+
 // gather describes segments, from a place in the first on, to writev.
 func (l *Loop) gather(segments [][]byte, from int) []unix.Iovec {
 	v := l.vectors[:min(len(segments), maxVectors)]
@@ -190,6 +211,7 @@ func (c *Conn) queueOutput(b []byte) {
 	if !c.corked || !c.writable {
 		c.owe()
 	}
+	c.loop.copied += int64(len(b))
 	if err := c.out.add(c.loop.memory, b); err != nil {
 		c.fail(ErrMemory)
 	}

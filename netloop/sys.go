@@ -28,6 +28,13 @@ func readSocket(fd int32, p []byte) (int, unix.Errno) {
 	}
 }
 
+// quietSocket tells that a read would wait: no input, no end, no error.
+func quietSocket(fd int32) bool {
+	var b [1]byte
+	_, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b)), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
+	return e == unix.EAGAIN
+}
+
 // sendSocket sends without SIGPIPE.
 func sendSocket(fd int32, p []byte) (int, unix.Errno) {
 	for {

@@ -50,6 +50,9 @@ func (l *Loop) wait(events []epollEvent) int {
 		if timer <= 0 || alarm <= 0 {
 			return 0
 		}
+		if empty == 1 {
+			l.beginRest()
+		}
 		if nap := min(timer, beforeAlarm(alarm)); nap > 0 && l.group.options.Wait == Block {
 			return l.sleep(events, nap)
 		}
@@ -57,6 +60,43 @@ func (l *Loop) wait(events []epollEvent) int {
 			runtime.Gosched()
 		}
 	}
+}
+
+// resting is the bit of Loop.rest that says that the loop waits.
+//
+// The bits above it are nanoseconds: while the loop waits, for how long it has
+// worked; while it works, for how long it has waited. So each is constant until
+// the other begins, one word tells all, and it is written twice a wait. The
+// times are those that are read anyway, before a sleep and after it.
+const resting = 1
+
+// beginRest notes that the loop waits, as of now.
+func (l *Loop) beginRest() { l.rest.Store((l.now-l.rest.Load()>>1)<<1 | resting) }
+
+// endRest notes that the loop works, as of now, if it has waited.
+func (l *Loop) endRest() {
+	if worked := l.rest.Load(); worked&resting != 0 {
+		l.rest.Store((l.now - worked>>1) << 1)
+	}
+}
+
+// Busy tells for how long the loop's thread has worked rather than waited, and
+// out of how much time, since the group's begin. To look for events and find
+// some is work, and so is what the system makes of the thread's time meanwhile.
+// A loop that does not run waits. It is safe from any goroutine; neither number
+// ever falls.
+func (l *Loop) Busy() (busy, total time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	rest := l.rest.Load()
+	now := int64(l.Clock()) // behind it: nobody has worked for longer
+	worked := rest >> 1
+	if rest&resting == 0 {
+		worked = now - worked
+	}
+	// A loop that begins to wait this very moment has worked a little less.
+	l.worked = max(l.worked, worked)
+	return time.Duration(l.worked), time.Duration(now)
 }
 
 func (l *Loop) untilTimer() time.Duration {

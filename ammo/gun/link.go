@@ -186,7 +186,10 @@ func (l *link) OnDrain(*httpconn.Client) {
 // OnBegin notes when an answer begins.
 func (l *link) OnBegin(*httpconn.Client) { l.oldest().begun = l.barrel.loop.Clock() }
 
-// OnInterim has nothing to note.
+// OnTurn has nothing to note, and neither has OnInterim.
+func (l *link) OnTurn(*httpconn.Client) {}
+
+// OnInterim is httpconn's.
 func (l *link) OnInterim(*httpconn.Client, *http1.Response) {}
 
 // OnResponse notes the status.

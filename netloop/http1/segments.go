@@ -12,6 +12,7 @@ import "strconv"
 type Segments struct {
 	list [][]byte
 	size int
+	made int
 	// New bytes. Where there is no room left they go on in a new, larger
 	// array; segments in the old one stay as they are.
 	own []byte
@@ -25,7 +26,7 @@ const (
 // Reset forgets all segments. The views that List returned are gone.
 func (s *Segments) Reset() {
 	clear(s.list) // do not hold on to others' memory
-	s.list, s.own, s.size = s.list[:0], s.own[:0], 0
+	s.list, s.own, s.size, s.made = s.list[:0], s.own[:0], 0, 0
 	if cap(s.own) > keepOwn {
 		s.own = nil
 	}
@@ -37,6 +38,9 @@ func (s *Segments) List() [][]byte { return s.list }
 
 // Len is the number of bytes in all segments.
 func (s *Segments) Len() int { return s.size }
+
+// Made is how many of those are new: no views.
+func (s *Segments) Made() int { return s.made }
 
 // Raw adds a view, unseen: what a reader of this package found, or a body.
 func (s *Segments) Raw(view []byte) {
@@ -71,6 +75,7 @@ func (s *Segments) room(n int) {
 func (s *Segments) add(own []byte) {
 	from := len(s.own)
 	s.own = own
+	s.made += len(own) - from
 	s.Raw(own[from:])
 }
 

@@ -114,6 +114,7 @@ func (a *asker) OnInterim(*Client, *http1.Response)       {}
 func (a *asker) OnResponse(*Client, *http1.Response)      {}
 func (a *asker) OnBody(*Client, []byte)                   {}
 func (a *asker) OnDone(c *Client, _ *http1.Body, ok bool) { a.ask(c) }
+func (a *asker) OnTurn(*Client)                           {}
 func (a *asker) OnDrain(*Client)                          {}
 func (a *asker) OnClose(*Client, error)                   {}
 

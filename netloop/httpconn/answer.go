@@ -119,7 +119,46 @@ func (s *Session) SendHead(head *http1.Segments, status int, framing http1.Frami
 	}
 	head.EndHead()
 	s.server.flush(s)
-	s.conn.Writev(head.List())
+	s.putPart(head)
+}
+
+// Gather has SendHead, SendBody and EndBody collect what they would send, for
+// Flush to send it in one go. What they are given must stay as it is until then.
+// to is the head that SendHead will be given, if it has not been yet.
+func (s *Session) Gather(to *http1.Segments) { s.gather = to }
+
+// Flush sends what Gather had collected. It may come late: where nothing is
+// collected any more it does nothing.
+func (s *Session) Flush() {
+	if s.gather != nil {
+		s.conn.Writev(s.gather.List())
+		s.gather = nil
+	}
+}
+
+// gatherMost is how many segments are collected: with more, a call more to send
+// them costs less than what describes them.
+const gatherMost = 1000
+
+// part is where a part of an answer is put together; putPart sends it, or leaves
+// it there.
+func (s *Session) part() *http1.Segments {
+	if s.gather != nil {
+		return s.gather
+	}
+	s.server.out.Reset()
+	return &s.server.out
+}
+
+func (s *Session) putPart(out *http1.Segments) {
+	list := out.List()
+	switch {
+	case s.gather == nil:
+		s.conn.Writev(list)
+	case len(list) > gatherMost:
+		s.conn.Writev(list)
+		out.Reset()
+	}
 }
 
 var (
@@ -138,19 +177,22 @@ func (s *Session) SendBody(piece []byte) {
 	}
 	switch a.framing {
 	case http1.Chunked:
-		out := &s.server.out
-		out.Reset()
+		out := s.part()
 		out.Chunk(piece)
-		s.conn.Writev(out.List())
+		s.putPart(out)
+		return
 	case http1.Sized:
 		if a.left -= int64(len(piece)); a.left < 0 {
 			s.Abort() // the rest would be taken for the next answer
 			return
 		}
-		s.conn.Write(piece)
-	default:
-		s.conn.Write(piece)
 	}
+	if s.gather == nil {
+		s.conn.Write(piece)
+		return
+	}
+	s.gather.Raw(piece)
+	s.putPart(s.gather)
 }
 
 // EndBody ends the answer, with trailer lines if its framing allows any. The
@@ -164,10 +206,9 @@ func (s *Session) EndBody(trailers []byte) {
 	switch {
 	case a.noBody:
 	case a.framing == http1.Chunked:
-		out := &s.server.out
-		out.Reset()
+		out := s.part()
 		out.LastChunk(trailers)
-		s.conn.Writev(out.List())
+		s.putPart(out)
 	case a.framing == http1.Sized && a.left != 0:
 		s.Abort()
 		return
@@ -178,7 +219,8 @@ func (s *Session) EndBody(trailers []byte) {
 // Abort ends the connection where an answer cannot be finished: visibly, so
 // that nobody takes what was sent for all.
 func (s *Session) Abort() {
-	s.server.flush(s) // what was answered before goes out
+	s.Flush() // what was answered before goes out
+	s.server.flush(s)
 	s.phase = over
 	s.conn.Abort()
 }
@@ -187,6 +229,10 @@ func (s *Session) Abort() {
 func (s *Session) endAnswer() {
 	s.done(nil)
 	if s.answer.close {
+		if s.gather != nil {
+			s.conn.Finish(s.gather.List())
+			s.gather = nil
+		}
 		s.close()
 		return
 	}
@@ -217,6 +263,9 @@ func (s *Session) refuse(status int) {
 	case s.open:
 		s.phase = over
 		s.done(Refused(status))
+	}
+	if was := s.server.options.Refused; was != nil && !s.open && s.phase != over {
+		was(s, status)
 	}
 	head := s.server.heads.get(s.server.loop.Unix(), status, 0, true, "")
 	s.server.finish(s, head, nil)

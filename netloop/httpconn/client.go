@@ -14,7 +14,7 @@ import (
 
 // ClientHandler hears what a server answers. The answers come in the order of
 // the requests; of each: OnBegin, OnInterim for each of 1xx, OnResponse, OnBody
-// for each piece, OnDone.
+// for each piece, OnDone. OnTurn comes after any of them.
 type ClientHandler interface {
 	// OnConnect says that the connection stands. What was sent before goes out
 	// now.
@@ -23,19 +23,23 @@ type ClientHandler interface {
 	// each, before OnInterim and OnResponse, and does not wait for a whole head.
 	OnBegin(c *Client)
 	// OnInterim brings the head of an answer of 1xx; the final one follows.
-	// Views are valid until it returns, here and in OnResponse.
+	// Views are valid until it returns. (What has been found in the head can be
+	// asked for until then, here and in OnResponse; for its bytes see OnTurn.)
 	OnInterim(c *Client, r *http1.Response)
 	// OnResponse brings the head of a final answer.
 	OnResponse(c *Client, r *http1.Response)
-	// OnBody brings a piece of its body, valid until OnBody returns.
+	// OnBody brings a piece of its body, valid until OnTurn returns.
 	OnBody(c *Client, piece []byte)
-	// OnDone says that the answer is whole. Its trailers are valid until OnDone
-	// returns. reusable tells whether the connection can take another request;
+	// OnDone says that the answer is whole, and brings its trailers. reusable tells whether the connection can take another request;
 	// if not, it ends by itself, and nothing but OnClose comes any more: at
 	// once, or where the server has said that it will close, when it does, or
 	// after 100 ms. Who calls Close there closes first, and has TIME_WAIT. (A
 	// client that has asked for the end must: not every server does.)
 	OnDone(c *Client, trailers *http1.Body, reusable bool)
+	// OnTurn says that all that has arrived was handed over. Until it returns,
+	// the views that OnResponse, OnBody and OnDone have brought since the last
+	// time are valid, for who would send them together.
+	OnTurn(c *Client)
 	// OnDrain says that the server has taken all that was sent.
 	OnDrain(c *Client)
 	// OnClose comes last. The reason is nil where the connection ended in order

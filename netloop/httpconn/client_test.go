@@ -101,6 +101,8 @@ func (d *diary) OnDone(c *Client, b *http1.Body, reusable bool) {
 	}
 }
 
+func (d *diary) OnTurn(*Client) {}
+
 func (d *diary) OnDrain(c *Client) {
 	if !c.Usable() {
 		d.note("(drained too late)")

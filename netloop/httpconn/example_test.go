@@ -61,6 +61,7 @@ func (v *visitor) OnDone(c *httpconn.Client, trailers *http1.Body, reusable bool
 	}
 }
 
+func (v *visitor) OnTurn(*httpconn.Client)  {}
 func (v *visitor) OnDrain(*httpconn.Client) {}
 
 func (v *visitor) OnClose(c *httpconn.Client, reason error) {

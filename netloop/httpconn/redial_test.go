@@ -164,6 +164,7 @@ func (a *nomad) OnInterim(*Client, *http1.Response)      {}
 func (a *nomad) OnResponse(*Client, *http1.Response)     {}
 func (a *nomad) OnBody(*Client, []byte)                  {}
 func (a *nomad) OnDone(c *Client, _ *http1.Body, _ bool) {}
+func (a *nomad) OnTurn(*Client)                          {}
 func (a *nomad) OnDrain(*Client)                         {}
 func (a *nomad) OnClose(*Client, error)                  { a.dial() }
 

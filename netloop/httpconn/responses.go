@@ -18,6 +18,14 @@ func (c *Client) OnOpen(*netloop.Conn) {
 
 // OnData reads answers.
 func (c *Client) OnData(conn *netloop.Conn, in []byte) (used int) {
+	used = c.readAnswers(conn, in)
+	if used > 0 && !c.handed {
+		c.handler.OnTurn(c)
+	}
+	return used
+}
+
+func (c *Client) readAnswers(conn *netloop.Conn, in []byte) (used int) {
 	for used < len(in) && c.reason == nil && !c.handed {
 		switch {
 		case c.inBody:

@@ -61,6 +61,10 @@ type ServerOptions struct {
 	WholeBodies bool   // OnRequest comes when the body is there as well; netloop.Options.MaxInput must have room for head and body
 	Fields      string // field lines of every answer that Reply gives, each with its CRLF
 	NoDate      bool   // answers carry no Date
+
+	// Refused hears of requests that no handler gets to hear of: no good, or
+	// too late. Maybe nil.
+	Refused func(s *Session, status int)
 }
 
 // Server makes the sessions of one loop.
@@ -106,6 +110,12 @@ func NewServer(l *netloop.Loop, o ServerOptions, open func(*Session) Handler) *S
 
 // warmSessions is how many sessions there are before the first connection.
 const warmSessions = 64
+
+// SetLimits changes times and MaxBody, from the next phase of each session on.
+func (sv *Server) SetLimits(o ServerOptions) {
+	to := &sv.options
+	to.HeadTimeout, to.BodyTimeout, to.IdleTimeout, to.MaxBody = o.HeadTimeout, o.BodyTimeout, o.IdleTimeout, o.MaxBody
+}
 
 // Accept is given to netloop's Listen, for connections of the server's loop.
 func (sv *Server) Accept(c *netloop.Conn) netloop.Handler {

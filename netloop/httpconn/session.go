@@ -38,6 +38,7 @@ type session struct {
 	continued bool // 100 Continue was sent or is not wanted
 
 	answer answer
+	gather *http1.Segments // what is sent of it is collected here, if not nil
 
 	size    int64  // of a sized body
 	got     int64  // bytes so far of one that streams
