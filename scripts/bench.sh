@@ -4,11 +4,11 @@
 # meets both. Prints the ratio of each pair: the median over the rounds, and an
 # interval that holds the true median with 95 % certainty.
 #
-#   scripts/bench.sh [FLAG...] [serve | gun | subst | ROW...]
+#   scripts/bench.sh [FLAG...] [serve | gun | subst | proxy | ROW...]
 #
 # serve is all rows of the server, and what is measured without a word; gun all
-# rows of the gun; subst all of replacing in a stream. flood16/nginx is one pair of
-# a row.
+# rows of the gun; subst all of replacing in a stream; proxy all of the proxy.
+# flood16/nginx is one pair of a row.
 #
 #   --rounds N       (default 9) below 6 there is no interval of 95 %
 #   --seconds S      (default 3) of each run, after half a second to warm up;
@@ -16,8 +16,8 @@
 #   --json           a JSON object a line on stdout, instead of the table
 #   --raw FILE       append what each single run gave to FILE, as JSON
 #   --engine NAME    (default netloop) redoubt's engine
-#   --gun fire|c     (default fire) what measures the server: redoubt fire, or the
-#                    small scripts/bench/gun
+#   --gun NAME       (default fire) what measures: redoubt fire; c, the small
+#                    scripts/bench/gun, of servers; wrk, of the rows p2k to p5m
 #   --kernel NAME    (default auto) what replacing skips bytes with: plain, avx2 or vbmi
 #   --full           data of the contest's full size: needs 40 s and 2 GB of memory and disk
 #   --cpus S,G       (default 0,1) the CPU of the servers, the CPU of the gun
@@ -46,6 +46,14 @@
 #   ing-html num-html          hyperscan joined each find            [a-z]+ing and \d+
 #   word-html                  hyperscan joined each find            a match every few bytes
 #   again-a giveup-a stars-a   hyperscan joined each find            the worst cases
+# Rows of the proxy, on the servers' CPU; its origin, an nginx with files, shares the
+# gun's. All proxies keep their connections to it:
+#   p2k p50k p500k      nginx haproxy fasthttp httputil   64 connections, pages of that many bytes
+#   p5m                 nginx haproxy fasthttp httputil   16 connections
+#   pclose              nginx haproxy fasthttp httputil   a connection per request at the client, 2 KB
+#   popen               nginx haproxy fasthttp httputil   latency at 2,000 requests/s, 2 KB
+#   pmix                alone nginx                       2 KB on nine connections, beside one that
+#                                                         downloads 5 MB; alone: ours without that one
 #
 # c is scripts/bench/limit.c (busy: never sleeps; rude: closes without waiting for
 # the peer), nginx a `return 200`, fasthttp and nethttp bare servers; they answer
@@ -60,10 +68,16 @@
 # on its beginning, of so many KB. First it is checked that ours and joined find
 # the same matches. All engines of a row run in turn.
 #
+# Of proxies, fasthttp and httputil are programs in scripts/bench/peers, with GOMAXPROCS=1
+# and, for fasthttp, bodies passed on whole, as either is faster so. RSS is the most that
+# a proxy has held. In the warm-up answers are compared to the byte, then status and size.
+# What counts is the proxy's CPU time: it may have to wait for its origin and the gun,
+# which are on one CPU (server_idle_share and gun_idle_share in --raw).
+#
 # A target is reached if the interval touches it. A round in which something else
 # took more than 5 % of a CPU is repeated, up to three times; the system tells that
 # to 10 ms, so runs of less than a second are for trying out. Needs gcc and taskset;
-# leaves out nginx, wrk or hyperscan (libhyperscan-dev) where there is none. Exits 1
+# leaves out nginx, haproxy, wrk or hyperscan (libhyperscan-dev) where there is none. Exits 1
 # if a run failed or an answer was wrong, 2 for wrong usage; a target that is missed
 # is no failure.
 set -euo pipefail
@@ -83,7 +97,8 @@ misused() {
 serve_rows=(flood16 flood64 flood256 one open2000 close bodies engines)
 gun_rows=(phase1 url limit shots)
 subst_rows=(R1-html R10-html R10-js R30-html R30-js R31-html M10-html M30-html L10-html ing-html num-html word-html again-a giveup-a stars-a)
-all_rows=("${serve_rows[@]}" "${gun_rows[@]}" "${subst_rows[@]}")
+proxy_rows=(p2k p50k p500k p5m pclose popen pmix)
+all_rows=("${serve_rows[@]}" "${gun_rows[@]}" "${subst_rows[@]}" "${proxy_rows[@]}")
 rounds=9 seconds=3 json='' raw=/dev/null engine=netloop gun=fire kernel=auto server_cpu=0 gun_cpu=1
 users=10000 locations=7600 visits=100000
 rows=()
@@ -115,8 +130,9 @@ while [[ $# -gt 0 ]]; do
 	serve) rows+=("${serve_rows[@]}") ;;
 	gun) rows+=("${gun_rows[@]}") ;;
 	subst) rows+=("${subst_rows[@]}") ;;
+	proxy) rows+=("${proxy_rows[@]}") ;;
 	*)
-		[[ " ${all_rows[*]} " == *" ${1%%/*} "* ]] || misused "no row $1: there are serve (${serve_rows[*]}), gun (${gun_rows[*]}) and subst (${subst_rows[*]})"
+		[[ " ${all_rows[*]} " == *" ${1%%/*} "* ]] || misused "no row $1: there are serve (${serve_rows[*]}), gun (${gun_rows[*]}), subst (${subst_rows[*]}) and proxy (${proxy_rows[*]})"
 		rows+=("$1")
 		;;
 	esac
@@ -125,7 +141,8 @@ done
 [[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || misused "--rounds $rounds: a number from 1 should be here"
 [[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ ]] || misused "--seconds $seconds: a number should be here"
 [[ $engine == netloop || $engine == fasthttp ]] || misused "--engine $engine: there are netloop and fasthttp"
-[[ $gun == fire || $gun == c ]] || misused "--gun $gun: there are fire and c"
+[[ $gun =~ ^(fire|c|wrk)$ ]] || misused "--gun $gun: there are fire, c and wrk"
+[[ $gun != wrk ]] || command -v wrk >/dev/null || fail "there is no wrk"
 [[ $kernel =~ ^(auto|plain|avx2|vbmi)$ ]] || misused "--kernel $kernel: there are auto, plain, avx2 and vbmi"
 [[ ${#rows[@]} -gt 0 ]] || rows=("${serve_rows[@]}")
 whole=$(awk -v s="$seconds" 'BEGIN { w = int(s); print w < s || w == 0 ? w + 1 : w }') # seconds for wrk
@@ -146,11 +163,14 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 server= # processes that run
 firing=
+beside=        # another gun
+origin=        # the address of what is behind a proxy
+origin_server= # its process
 # shellcheck disable=SC2317 # the trap calls it
 cleanup() {
 	# Still set here only where something failed on the way.
 	local pid
-	for pid in $firing $server; do
+	for pid in $firing $beside $server $origin_server; do
 		kill -KILL "$pid" 2>/dev/null || true
 		wait "$pid" 2>/dev/null || true
 	done
@@ -167,6 +187,8 @@ say() { echo "$*" >&2; }
 . scripts/bench/guns.sh
 # shellcheck source=scripts/bench/subst.sh disable=SC1091
 . scripts/bench/subst.sh
+# shellcheck source=scripts/bench/proxy.sh disable=SC1091
+. scripts/bench/proxy.sh
 
 # series makes all rounds of a row: MAKE NAME "VALUE..." "PROGRESS" RUN... MAKE is
 # what makes a run, measure or scan. The runs of a round are made forwards and
@@ -243,12 +265,8 @@ shots() {
 wanted() {
 	[[ " ${rows[*]} " == *" $1 "* || " ${rows[*]} " == *" $1/$2 "* ]] || return 1
 	known=yes
-	if [[ $2 == nginx ]] && ! command -v nginx >/dev/null; then
-		say "$1/$2 left out: there is no nginx"
-		return 1
-	fi
-	if [[ $2 == wrk ]] && ! command -v wrk >/dev/null; then
-		say "$1/$2 left out: there is no wrk"
+	if [[ $2 =~ ^(nginx|haproxy|wrk)$ ]] && ! command -v "$2" >/dev/null; then
+		say "$1/$2 left out: there is no $2"
 		return 1
 	fi
 	if [[ $2 == hyperscan && ! -e $work/hyperscan ]]; then
@@ -288,11 +306,18 @@ build_servers() {
 }
 
 say "building"
-scanning='' serving=''
+scanning='' proxying='' serving=''
 for row in "${rows[@]}"; do
-	if [[ " ${subst_rows[*]} " == *" ${row%%/*} "* ]]; then scanning=yes; else serving=yes; fi
+	if [[ " ${subst_rows[*]} " == *" ${row%%/*} "* ]]; then
+		scanning=yes
+	elif [[ " ${proxy_rows[*]} " == *" ${row%%/*} "* ]]; then
+		proxying=yes
+	else
+		serving=yes
+	fi
 done
 [[ -z $scanning ]] || build_engines
+[[ -z $proxying ]] || build_proxies
 [[ -z $serving ]] || build_servers
 
 disturbed=0 # runs that were, in rounds that count
@@ -340,6 +365,7 @@ scans ing-html "find/hyperscan$ing" find/joined find/each "${own[@]}"
 for row in num-html word-html again-a giveup-a stars-a; do
 	scans $row find/hyperscan find/joined find/each emit/find out/find first/find
 done
+proxies
 
 [[ -n $known ]] || misused "no pair ${rows[*]}"
 if ((disturbed)); then

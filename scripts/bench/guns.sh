@@ -24,6 +24,8 @@ aim() {
 		command=(wrk -t1 -c"$n" -d"${seconds}s" --latency)
 		if [[ $2 == url ]]; then
 			command+=("http://$address/users/1") # which is what is in url.ammo
+		elif [[ -e $work/pages/$2.html ]]; then
+			command+=("http://$address/$2.html") # which is what is in its ammo
 		else
 			command+=(-s scripts/bench/ammo.lua "http://$address" -- "$file")
 		fi
@@ -44,21 +46,37 @@ shoot() {
 # look writes to a file what use.awk compares. It starts no program, which would
 # count as used by the gun.
 look() {
-	local line
+	local line pid
 	{
 		read -r line </proc/stat && echo "$line" &&
-			read -r line <"/proc/$server/stat" && echo "$line" && times
+			read -r line <"/proc/$server/stat" && echo "$line" && times &&
+			for pid in $origin_server $beside; do
+				read -r line <"/proc/$pid/stat" && echo "$line" || return
+			done &&
+			while read -r line && [[ $line == cpu* ]]; do
+				[[ $line != "cpu$server_cpu "* && $line != "cpu$gun_cpu "* ]] || echo "$line"
+			done </proc/stat
 	} >"$1"
 }
 
-# reduce prints a run's JSON, with the C gun's names.
+# reduce prints the JSON of a run, which is in $work/gun.out or the file named,
+# with the C gun's names.
 reduce() {
-	local from=${1%-busy}
+	local from=${1%-busy} out=${2:-$work/gun.out}
 	if [[ $from == c ]]; then
-		cat "$work/gun.out"
+		cat "$out"
 	else
-		awk -v hz="$(getconf CLK_TCK)" -v any="$any" -f scripts/bench/use.awk -f "scripts/bench/$from.awk" \
-			"$work/before" "$work/after" "$work/gun.out"
+		awk -v hz="$(getconf CLK_TCK)" -v any="${any:-}" -v size="${size:-}" -v server_at="$server_cpu" -v gun_at="$gun_cpu" \
+			-f scripts/bench/use.awk -f "scripts/bench/$from.awk" "$work/before" "$work/after" "$out"
+	fi
+}
+
+# keep sets result to a run's JSON, and appends it to --raw behind what was run.
+keep() {
+	result=$2
+	echo "{$1,${result#\{}" >>"$raw"
+	if awk -v o="$(values others_share)" 'BEGIN { exit !(o > 0.05) }'; then
+		disturbed=$((disturbed + 1))
 	fi
 }
 
@@ -83,15 +101,11 @@ measure() {
 	[[ $load == flood:* ]] || warm=flood:16
 	if ! { aim c "$ammo" "${warm:-$load}" 0.5 && shoot && aim "$gun" "$ammo" "$load" "$seconds" &&
 		look "$work/before" && shoot && look "$work/after" && reduce "$gun" >"$work/result"; }; then
-		tail -n 50 "$work/gun.out" "$work/gun.err" "$work/server.err" >&2
+		tail -n 50 "$work/gun.out" "$work/gun.err" "$work/$kind.err" >&2
 		fail "$row: the run of $gun against $kind failed: ${command[*]}"
 	fi
 	stop
-	result=$(<"$work/result")
-	echo "{\"row\":\"$row\",\"server\":\"$kind\",\"gun\":\"$gun\",${result#\{}" >>"$raw"
-	if awk -v o="$(values others_share)" 'BEGIN { exit !(o > 0.05) }'; then
-		disturbed=$((disturbed + 1))
-	fi
+	keep "\"row\":\"$row\",\"server\":\"$kind\",\"gun\":\"$gun\"" "$(<"$work/result")"
 }
 
 # values prints numbers in result, by name.

@@ -16,9 +16,34 @@ await_line() {
 	exec 3<&-
 }
 
-# start starts a server on its CPU, and sets server and address.
+# await_port waits until something listens at the port.
+await_port() {
+	local try
+	for ((try = 0; try < 100; try++)); do
+		sleep 0.05
+		kill -0 "$server" 2>/dev/null || break
+		if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+			address=127.0.0.1:$port
+			break
+		fi
+	done
+}
+
+# configure writes the file of a server that neither picks a port nor tells when
+# it is ready, with a port at which nobody listens. Below 32768 no connection of
+# the gun has it.
+configure() {
+	for (( ; ; )); do
+		port=$((20000 + RANDOM % 10000))
+		(: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+	done
+	sed "s|DIR|$work|; s|PORT|$port|; s|ORIGIN|$origin|" "scripts/bench/peers/$1" >"$work/$1"
+}
+
+# start starts a server, on the servers' CPU or another, and sets server and
+# address.
 start() {
-	local command port try
+	local kind=$1 cpu=${2:-$server_cpu} command port=''
 	address=
 	rm -f "$work/out"
 	mkfifo "$work/out"
@@ -27,7 +52,7 @@ start() {
 	local loop=(--engine "$engine")
 	# Only our own loop knows how to wait otherwise.
 	[[ $engine == netloop ]] && loop+=(--wait block)
-	case $1 in
+	case $kind in
 	ours) command=("${ours[@]}" "${loop[@]}" --bodies ready) ;;
 	ours-busy) command=("${ours[@]}" --engine netloop --wait busy --bodies ready) ;;
 	ours-contest) command=("${serve[@]}" --data "$contest/data" "${loop[@]}" --bodies ready) ;;
@@ -37,32 +62,30 @@ start() {
 	c-busy) command=("$work/limit" --busy) ;;
 	c-close) command=("$work/limit" --close) ;;
 	c-rude) command=("$work/limit" --close --rude) ;;
-	fasthttp | nethttp) command=("$work/$1") ;;
-	nginx) command=(nginx -p "$work/" -c "$work/nginx.conf") ;;
+	fasthttp | nethttp) command=("$work/$kind") ;;
+	ours-proxy) command=("$work/redoubt" proxy --listen 127.0.0.1:0 --to "$origin" --workers 1 --wait block) ;;
+	fasthttp-proxy | httputil) command=("$work/$kind" --to "$origin") ;;
+	nginx | nginx-*)
+		configure "$kind.conf"
+		command=(nginx -p "$work/" -c "$work/$kind.conf")
+		;;
+	haproxy)
+		configure haproxy.cfg
+		command=(haproxy -db -f "$work/haproxy.cfg")
+		;;
 	esac
-	if [[ $1 != nginx ]]; then
-		taskset -c "$server_cpu" "${command[@]}" >"$work/out" 2>"$work/server.err" &
+	if [[ -z $port ]]; then
+		taskset -c "$cpu" "${command[@]}" >"$work/out" 2>"$work/$kind.err" &
 		server=$!
 		await_line
 	else
-		# It neither picks a port nor tells when it is ready. Below 32768 no
-		# connection of the gun has its port.
-		port=$((20000 + RANDOM % 10000))
-		sed "s|DIR|$work|; s|PORT|$port|" scripts/bench/peers/nginx.conf >"$work/nginx.conf"
-		taskset -c "$server_cpu" "${command[@]}" >"$work/nginx.out" 2>"$work/server.err" &
+		taskset -c "$cpu" "${command[@]}" >"$work/$kind.out" 2>"$work/$kind.err" &
 		server=$!
-		for ((try = 0; try < 100; try++)); do
-			sleep 0.05
-			kill -0 "$server" 2>/dev/null || break
-			if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-				address=127.0.0.1:$port
-				break
-			fi
-		done
+		await_port
 	fi
 	if [[ -z $address ]]; then
-		cat "$work/server.err" >&2
-		fail "server $1 did not start: ${command[*]}"
+		cat "$work/$kind.err" >&2
+		fail "server $kind did not start: ${command[*]}"
 	fi
 }
 
@@ -78,4 +101,15 @@ stop() {
 	fi
 	wait "$server" 2>/dev/null || true
 	server=
+}
+
+# start_origin starts what is behind the proxies, on the gun's CPU.
+start_origin() {
+	start nginx-origin "$gun_cpu"
+	origin=$address origin_server=$server server=
+}
+
+stop_origin() {
+	server=$origin_server origin_server=
+	[[ -z $server ]] || stop
 }

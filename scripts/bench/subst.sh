@@ -28,11 +28,7 @@ scan() {
 		cat "$work/gun.err" >&2
 		fail "$row: the run of $who failed: ${command[*]}"
 	fi
-	result=$(<"$work/gun.out")
-	echo "{\"row\":\"$row\",${result#\{}" >>"$raw"
-	if awk -v o="$(values others_share)" 'BEGIN { exit !(o > 0.05) }'; then
-		disturbed=$((disturbed + 1))
-	fi
+	keep "\"row\":\"$row\"" "$(<"$work/gun.out")"
 }
 
 # scans measures a row, SET-BODY. A pair is OURS/PEER, maybe with its target:

@@ -1,6 +1,7 @@
-# One figure of a pair, from a line a round: four numbers of ours (the server's
-# CPU us a request, requests/s, p50 us, the gun's CPU us a request), four of
-# theirs. Prints the median of the ratios and an interval by order statistics.
+# One figure of a pair, from a line a round: numbers of ours, by default four (the
+# server's CPU us a request, requests/s, p50 us, the gun's CPU us a request), and
+# as many of theirs. Prints the median of the ratios and an interval by order
+# statistics.
 #
 # A ratio is as likely below the true median as above it, so fewer than r of n
 # are below it as often as n tosses of a coin give fewer than r heads. The
@@ -9,20 +10,23 @@
 # (3.9 %). Fewer than 6 rounds give the whole range, which misses more often:
 # see "coverage" in the JSON.
 #
-# Needs -v row, against, json ("" or yes), and wish: per_cpu, rps, p50, cpu or
-# gun, and maybe a target, which is reached if the interval touches it. Comes after
-# median.awk.
+# Needs -v row, against, json ("" or yes), and wish: one of columns, or per_cpu or,
+# with -v size, bytes of an answer, mb, which are cpu turned round; and maybe a
+# target, which is reached if the interval touches it. -v columns, "cpu ..." at
+# first, if the numbers are others. Comes after median.awk.
 BEGIN {
 	figure = wish; sub(/[<>]=.*/, "", figure)
 	target = substr(wish, length(figure) + 1)
-	split("cpu rps p50 gun", columns)
-	for (column = 4; column > 1 && columns[column] != figure; column--);
+	n = split(columns == "" ? "cpu rps p50 gun" : columns, names)
+	for (column = n; column > 1 && names[column] != figure; column--);
 	if (figure == "per_cpu") inverse = 1e6
-	split("CPU us/req,req/s,p50 us,gun us/req", names, ",")
-	name = inverse ? "req/CPU s" : names[column]
+	if (figure == "mb") inverse = size
+	n_titles = split("per_cpu=req/CPU s,mb=MB/CPU s,cpu=CPU us/req,rps=req/s,p50=p50 us,p99=p99 us,gun=gun us/req,rss=RSS MB,beside=5m MB/s", titles, /[,=]/)
+	for (i = 1; i < n_titles && titles[i] != figure; i += 2);
+	name = titles[i + 1]
 }
 {
-	a = $column; b = $(column + 4)
+	a = $column; b = $(column + n)
 	if (inverse) { a = inverse / a; b = inverse / b }
 	ours[NR] = a; theirs[NR] = b; ratio[NR] = a / b
 	list = list (NR > 1 ? "," : "") sprintf("%.4f", ratio[NR])

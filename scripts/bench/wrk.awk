@@ -11,8 +11,8 @@ END {
 	if (bad != "") wrong("wrk:" bad)
 	if (!(requests > 0 && rps > 0 && seconds > 0)) wrong("wrk: no answer")
 	printf "{\"requests\":%d,\"seconds\":%.3f,\"rps\":%.1f,\"p50_us\":%.2f,\"p90_us\":%.2f,\"p99_us\":%.2f", requests, seconds, rps, us["50%"], us["90%"], us["99%"]
-	printf ",\"cpu_us_per_request\":%.4f,\"gun_us_per_request\":%.4f,\"others_share\":%.3f}\n", server_cpu * 1e6 / requests,
-		gun_cpu * 1e6 / requests, others(server_cpu, seconds)
+	printf ",\"cpu_us_per_request\":%.4f,\"gun_us_per_request\":%.4f,%s\n", server_cpu * 1e6 / requests,
+		gun_cpu * 1e6 / requests, shares(server_cpu, seconds)
 }
 
 # micros reads 312.00us, 1.20ms, 1.00s or 1.02m.
