@@ -403,9 +403,14 @@ type writer func(p []byte)
 
 func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
-// Nothing on the way of a GET or a POST allocates.
+// Nothing on the way of a GET or a POST allocates, be it counted or not.
 func TestNoAllocation(t *testing.T) {
-	addr, _ := start(t, newStore(t, 100), Options{Workers: 1})
+	t.Run("counted", func(t *testing.T) { testNoAllocation(t, Options{Workers: 1, Metrics: true}) })
+	t.Run("not counted", func(t *testing.T) { testNoAllocation(t, Options{Workers: 1}) })
+}
+
+func testNoAllocation(t *testing.T, o Options) {
+	addr, _ := start(t, newStore(t, 100), o)
 	for _, request := range []string{
 		get("/users/1"), get("/locations/0"), get("/visits/7"), get("/users/2/visits?fromDate=50&country=C"),
 		get("/locations/0/avg?toAge=40&gender=m"), get("/users/77"), get("/users/1/visits?toDate="), "DELETE /users/1 HTTP/1.1\r\nHost: x\r\n\r\n",

@@ -24,6 +24,8 @@ type Options struct {
 	IdleTimeout  time.Duration
 	WriteTimeout time.Duration // for the next 64 KB of an answer, or its rest
 	ShortHeads   bool          // no Date
+	Metrics      bool          // requests are counted, and timed, which takes two looks at the clock for each
+	KeepFiles    int           // descriptors that others in the process will need
 }
 
 const (
@@ -38,20 +40,21 @@ const (
 
 // Server answers HTTP requests from an API.
 type Server struct {
-	api     *handlers.API
-	group   *netloop.Group
-	servers []*httpconn.Server // by loop
-	workers []*handlers.Worker
+	api      *handlers.API
+	group    *netloop.Group
+	servers  []*httpconn.Server // by loop
+	workers  []*handlers.Worker
+	counters []*counters // by loop; none without Options.Metrics
 }
 
 // New returns a server that listens to nobody yet.
 func New(api *handlers.API, o Options) (*Server, error) {
 	o.Workers = max(o.Workers, 1)
-	if most := machine.OpenFiles() - keptFiles - 3*o.Workers; o.MaxConns <= 0 || o.MaxConns > most {
+	if most := machine.OpenFiles() - keptFiles - o.KeepFiles - 3*o.Workers; o.MaxConns <= 0 || o.MaxConns > most {
 		o.MaxConns = max(1, most)
 	}
 	group, err := netloop.New(netloop.Options{
-		Loops: o.Workers, Wait: o.Wait, Memory: bufferMemory(), MaxConns: o.MaxConns,
+		Loops: o.Workers, Wait: o.Wait, Memory: machine.BufferMemory(), MaxConns: o.MaxConns,
 		WriteTimeout: o.WriteTimeout, MaxInput: maxInput,
 	})
 	if err != nil {
@@ -59,26 +62,21 @@ func New(api *handlers.API, o Options) (*Server, error) {
 	}
 	s := &Server{api: api, group: group}
 	for _, l := range group.Loops() {
-		h := &handler{worker: api.NewWorker(), group: group}
+		h := &handler{worker: api.NewWorker(), loop: l}
+		var refused func(*httpconn.Session, int)
+		if o.Metrics {
+			h.counters = new(counters)
+			s.counters = append(s.counters, h.counters)
+			refused = h.counters.noteRefused
+		}
 		s.workers = append(s.workers, h.worker)
 		s.servers = append(s.servers, httpconn.NewServer(l, httpconn.ServerOptions{
 			HeadTimeout: o.HeadTimeout, BodyTimeout: o.BodyTimeout, IdleTimeout: o.IdleTimeout,
 			MaxBody: maxBody, WholeBodies: true,
-			Fields: "Content-Type: application/json\r\n", NoDate: o.ShortHeads,
+			Fields: "Content-Type: application/json\r\n", NoDate: o.ShortHeads, Refused: refused,
 		}, func(*httpconn.Session) httpconn.Handler { return h }))
 	}
 	return s, nil
-}
-
-// bufferMemory is the most that buffers may take: an eighth of what the
-// machine has to spare, from 64 MB to 1 GB.
-func bufferMemory() int {
-	const least, most = 64 << 20, 1 << 30
-	m := machine.AvailableMemory()
-	if !m.Known() {
-		return most / 4
-	}
-	return int(min(max(m.Bytes/8, least), most))
 }
 
 // Listen opens addr, HOST:PORT or :PORT, and returns where it listens. Clients
@@ -110,14 +108,26 @@ func (s *Server) Shutdown(ctx context.Context) error { return s.group.Shutdown(c
 // handler answers the requests of one loop.
 type handler struct {
 	httpconn.WholeOnly
-	worker *handlers.Worker
-	group  *netloop.Group
-	allow  map[string]string // "GET, HEAD" → its field line
+	worker   *handlers.Worker
+	loop     *netloop.Loop
+	counters *counters         // nil: nothing is counted
+	allow    map[string]string // "GET, HEAD" → its field line
 }
 
 // OnRequest answers at once. Reply has sent or copied the body when it returns,
 // so that the read section can end, and a POST can find its end.
 func (h *handler) OnRequest(s *httpconn.Session, r *http1.Request) {
+	if h.counters == nil {
+		h.answer(s, r)
+		return
+	}
+	begin := h.loop.Clock()
+	k := kindOf(r.Method(), r.Path()) // which end with the answer
+	status := h.answer(s, r)
+	h.counters.note(k, status, h.loop.Clock()-begin)
+}
+
+func (h *handler) answer(s *httpconn.Session, r *http1.Request) (status int) {
 	h.worker.Enter()
 	defer h.worker.Exit()
 	reply := h.worker.Serve(r.Method(), r.Path(), r.Query(), s.WholeBody())
@@ -126,6 +136,7 @@ func (h *handler) OnRequest(s *httpconn.Session, r *http1.Request) {
 		reply = handlers.Reply{Status: 503}
 	}
 	s.Reply(reply.Status, h.allowField(reply.Allow), reply.Body)
+	return reply.Status
 }
 
 // largeBody is above what a socket takes at once: the rest waits in memory
@@ -135,7 +146,7 @@ const largeBody = 256 << 10
 // roomFor tells whether a whole body could wait in memory, with as much left
 // for others. An answer that has begun could not be taken back.
 func (h *handler) roomFor(n int) bool {
-	return h.group.Memory().Stats().Free >= 2*int64(n)
+	return h.loop.Group().Memory().Stats().Free >= 2*int64(n)
 }
 
 func (h *handler) allowField(methods string) string {

@@ -119,3 +119,14 @@ func hasWord(list, word string) bool {
 	}
 	return false
 }
+
+// BufferMemory is the most that the buffers of a server's connections should
+// take: an eighth of what the machine has to spare, from 64 MB to 1 GB.
+func BufferMemory() int {
+	const least, most = 64 << 20, 1 << 30
+	m := AvailableMemory()
+	if !m.Known() {
+		return most / 4
+	}
+	return int(min(max(m.Bytes/8, least), most))
+}
