@@ -1,0 +1,137 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"redoubt/internal/jsonc"
+	"redoubt/proxy/filter"
+	"redoubt/proxy/rewrite"
+)
+
+// Options are what a configuration may rely on besides its file.
+type Options struct {
+	// API is the address of the API in this process. With it there is an
+	// upstream "api", which a file without routes sends everything to.
+	API string
+}
+
+const apiName = "api"
+
+// Read reads a file.
+func Read(file string, o Options) (*Config, error) {
+	text, err := jsonc.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, text, o)
+}
+
+// Parse reads a text; name is what errors call it.
+func Parse(name string, text []byte, o Options) (*Config, error) {
+	v, err := jsonc.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{options: o, names: make(map[string]bool)}
+	if err := v.Fields("a configuration", r.fields()); err != nil {
+		return nil, err
+	}
+	return &r.Config, r.finish(v)
+}
+
+// reader holds what has been read, and where what can be judged only at the end
+// stands.
+type reader struct {
+	Config
+	options Options
+
+	block             filter.Options
+	names             map[string]bool // of routes
+	routes            []*routeReading
+	request, response *rewrite.Rules // of all routes
+}
+
+// routeReading is a route with what its file says.
+type routeReading struct {
+	*Route
+	place, upstreamPlace jsonc.Value
+	upstream             string
+}
+
+// finish does what needs the whole file.
+func (r *reader) finish(v jsonc.Value) error {
+	if r.options.API != "" && r.find(apiName) == nil {
+		u := &Upstream{Name: apiName}
+		none, err := jsonc.Parse("default", []byte("{}"))
+		if err == nil {
+			err = none.Fields(apiName, r.upstream(u))
+		}
+		if err != nil {
+			return err
+		}
+		r.Upstreams = append(r.Upstreams, u)
+	}
+	if r.blocks() {
+		r.Block = &r.block
+	}
+	if r.Log.File == "" {
+		r.Log = nil
+	}
+	if len(r.routes) == 0 {
+		return r.routeAll(v)
+	}
+	return r.resolve()
+}
+
+// routeAll makes the route of a file without any.
+func (r *reader) routeAll(v jsonc.Value) error {
+	to := r.find(apiName)
+	if r.options.API == "" {
+		switch len(r.Upstreams) {
+		case 0:
+			return v.Errorf("there is nobody to send requests to; name the server: \"upstreams\": {\"origin\": {\"servers\": [\"HOST:PORT\"]}}")
+		case 1:
+			to = r.Upstreams[0]
+		default:
+			return v.Errorf("there are %d upstreams and no routes, so nobody knows which one to take; add \"routes\": [{\"upstream\": %q}]",
+				len(r.Upstreams), r.Upstreams[0].Name)
+		}
+	}
+	r.Routes = []*Route{{Name: "route 1", Upstream: to, Request: r.request, Response: r.response}}
+	return nil
+}
+
+// resolve finds the upstreams of routes, and gives names to those without.
+func (r *reader) resolve() error {
+	byName := make(map[string]*Upstream, len(r.Upstreams))
+	var names []string
+	for _, u := range r.Upstreams {
+		byName[u.Name] = u
+		names = append(names, u.Name)
+	}
+	for i, route := range r.routes {
+		if route.Upstream = byName[route.upstream]; route.Upstream == nil {
+			return route.upstreamPlace.Errorf("no upstream has the name %.40q; %s", route.upstream, jsonc.Choose(route.upstream, names))
+		}
+		if route.Name == "" {
+			route.Name = fmt.Sprintf("route %d", i+1)
+			if r.names[route.Name] {
+				return route.place.Errorf("another route has the name %q, as this one has by its place; give one of them another name", route.Name)
+			}
+		}
+		// Rules are joined here, for those of all routes may come behind them in
+		// the file.
+		route.Request = rewrite.Join(r.request, route.Request)
+		route.Response = rewrite.Join(r.response, route.Response)
+		r.Routes = append(r.Routes, route.Route)
+	}
+	return nil
+}
+
+func (r *reader) find(name string) *Upstream {
+	if i := slices.IndexFunc(r.Upstreams, func(u *Upstream) bool { return u.Name == name }); i >= 0 {
+		return r.Upstreams[i]
+	}
+	return nil
+}
