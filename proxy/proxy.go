@@ -1,0 +1,261 @@
+//go:build linux
+
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"redoubt/internal/machine"
+	"redoubt/netloop"
+	"redoubt/proxy/accesslog"
+	"redoubt/proxy/config"
+	"redoubt/proxy/filter"
+)
+
+// Options are what a configuration does not say.
+type Options struct {
+	Workers int  // loops; 0: 1
+	Busy    bool // loops never sleep: see netloop.Busy
+	// Warn hears of what an operator should know. It may be called from any
+	// goroutine. nil: nobody does.
+	Warn func(text string)
+}
+
+// Proxy is a filtering reverse proxy.
+type Proxy struct {
+	options Options
+	group   *netloop.Group
+	workers []*worker
+	conns   *filter.Conns
+	log     *accesslog.Log // nil: none
+	lookup  lookup
+
+	mu   sync.Mutex // of those who reload
+	plan *plan
+	care *care
+}
+
+// keptFiles is how many descriptors are not for connections: standard streams,
+// the runtime's, a profile's, the log's, the admin listener's. Each loop has three
+// more.
+const keptFiles = 64
+
+// New returns a proxy that listens to nobody yet.
+func New(c *config.Config, o Options) (*Proxy, error) {
+	o.Workers = max(o.Workers, 1)
+	p := &Proxy{options: o, conns: filter.NewConns(), lookup: net.DefaultResolver.LookupNetIP}
+	first, err := newPlan(c, nil, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	wait := netloop.Block
+	if o.Busy {
+		wait = netloop.Busy
+	}
+	// A client's connection may need one to a server.
+	most := max(1, (machine.OpenFiles()-keptFiles-3*o.Workers)/2)
+	conns := c.Limits.Connections
+	if conns <= 0 || conns > most {
+		conns = most
+	}
+	memory := int(c.Limits.Memory)
+	if memory <= 0 {
+		memory = machine.BufferMemory()
+	}
+	p.group, err = netloop.New(netloop.Options{
+		Loops: o.Workers, Wait: wait, Memory: memory, MaxConns: conns, WriteTimeout: c.Timeouts.Write,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c.Log != nil {
+		p.log, err = accesslog.Open(accesslog.Options{File: c.Log.File, Format: c.Log.Format, OnError: p.logFailed})
+		if err != nil {
+			p.group.Close()
+			return nil, err
+		}
+	}
+	p.plan = first
+	for _, l := range p.group.Loops() {
+		w := newWorker(p, l, first)
+		if p.log != nil {
+			w.sink = p.log.NewSink()
+		}
+		p.workers = append(p.workers, w)
+	}
+	return p, nil
+}
+
+func (p *Proxy) warn(format string, args ...any) {
+	if p.options.Warn != nil {
+		p.options.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+func (p *Proxy) logFailed(err error) { p.warn("access log: %v", err) }
+
+// Listen opens the configuration's addresses and returns where it listens, in
+// their order. Clients that come before Run wait.
+func (p *Proxy) Listen() ([]netip.AddrPort, error) {
+	var addrs []netip.AddrPort
+	for _, addr := range p.plan.config.Listen {
+		l, err := p.group.Listen(addr, func(c *netloop.Conn) netloop.Handler {
+			return p.workers[c.Loop().Index()].server.Accept(c)
+		})
+		if err != nil {
+			return nil, err
+		}
+		addrs = append(addrs, l.Addr())
+	}
+	return addrs, nil
+}
+
+// Run serves until Shutdown or a failure.
+func (p *Proxy) Run() error {
+	p.mu.Lock()
+	p.care = p.takeCare(p.plan)
+	p.mu.Unlock()
+	err := p.group.Run()
+	p.mu.Lock()
+	p.care.stop()
+	p.mu.Unlock()
+	if p.log != nil {
+		for _, w := range p.workers {
+			w.flushLog()
+		}
+		err = errors.Join(err, p.log.Close())
+	}
+	return err
+}
+
+// Shutdown stops listening, and waits for exchanges under way until ctx ends:
+// then they are cut, and the error is netloop.ErrCut. It returns when Run does.
+func (p *Proxy) Shutdown(ctx context.Context) error { return p.group.Shutdown(ctx) }
+
+// Reload puts another configuration in force, whole, or returns why it cannot,
+// and all stays as it was. Requests that come after it has returned meet the new
+// one; those under way end as they have begun, and no connection of a client is
+// closed. What only a restart can change must be as it was.
+func (p *Proxy) Reload(c *config.Config) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := fixed(p.plan.config, c); err != nil {
+		return err
+	}
+	next, err := newPlan(c, p.plan, len(p.workers))
+	if err != nil {
+		return err
+	}
+	var taken sync.WaitGroup
+	if p.care == nil { // not run yet: nobody would take it
+		for _, w := range p.workers {
+			w.use(next)
+		}
+		p.plan = next
+		return nil
+	}
+	for _, w := range p.workers {
+		taken.Add(1)
+		w.loop.Post(func() { w.use(next); taken.Done() })
+	}
+	done := make(chan struct{})
+	go func() { taken.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-p.care.ended: // loops that have ended take nothing
+	}
+	p.care.stop()
+	p.care = p.takeCare(next)
+	p.plan = next
+	return nil
+}
+
+// fixed tells what a reload may not change.
+func fixed(was, is *config.Config) error {
+	name := ""
+	switch {
+	case !slices.Equal(was.Listen, is.Listen):
+		name = "listen"
+	case was.Admin != is.Admin:
+		name = "admin"
+	case (was.Log == nil) != (is.Log == nil) || was.Log != nil && *was.Log != *is.Log:
+		name = "log"
+	case was.Limits.Connections != is.Limits.Connections:
+		name = "limits.connections"
+	case was.Limits.Memory != is.Limits.Memory:
+		name = "limits.memory"
+	case was.Timeouts.Write != is.Timeouts.Write:
+		name = "timeouts.write"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s has changed, which takes a restart; nothing of the file is in force", name)
+}
+
+// ReopenLog opens the access log anew, after its file was moved away.
+func (p *Proxy) ReopenLog() error {
+	if p.log == nil {
+		return nil
+	}
+	return p.log.Reopen()
+}
+
+// Healthy is nil if the proxy can do its work: every upstream has a server that
+// is well.
+func (p *Proxy) Healthy() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.group.Draining() {
+		return errors.New("shutting down")
+	}
+	for _, u := range p.plan.upstreams {
+		if !slices.ContainsFunc(u.origins, func(o *origin) bool { return !o.sick.Load() }) {
+			return fmt.Errorf("upstream %s has no server that is well", u.Name)
+		}
+	}
+	return nil
+}
+
+// care is the goroutines that look after a plan's servers.
+type care struct {
+	cancel context.CancelFunc
+	group  sync.WaitGroup
+	ended  <-chan struct{}
+}
+
+func (c *care) stop() {
+	c.cancel()
+	c.group.Wait()
+}
+
+// takeCare resolves names, connects to servers before they are needed, and
+// checks their health.
+func (p *Proxy) takeCare(pl *plan) *care {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &care{cancel: cancel, ended: p.group.Ended()}
+	for _, u := range pl.upstreams {
+		for _, o := range u.origins {
+			if o.fixed {
+				p.makeReady(o)
+			} else {
+				c.group.Go(func() { p.resolve(ctx, o, func() { p.makeReady(o) }) })
+			}
+			if u.Health != nil {
+				c.group.Go(func() { p.checkHealth(ctx, u.Upstream, o) })
+			}
+		}
+	}
+	return c
+}
+
+func (p *Proxy) makeReady(o *origin) {
+	for _, w := range p.workers {
+		w.loop.Post(func() { w.makeReady(o) })
+	}
+}

@@ -1,0 +1,28 @@
+//go:build linux
+
+package proxy
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	"redoubt/netloop"
+)
+
+// reasonText says in a log's words why a connection has ended.
+func reasonText(err error) string {
+	switch {
+	case err == nil:
+		return "the connection was closed"
+	case errors.Is(err, netloop.ErrCut):
+		return "still under way when the time to drain was over"
+	case errors.Is(err, unix.ECONNREFUSED):
+		return "refused"
+	case errors.Is(err, unix.ECONNRESET):
+		return "reset"
+	case errors.Is(err, unix.ETIMEDOUT):
+		return "timed out"
+	}
+	return err.Error()
+}
