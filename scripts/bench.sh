@@ -52,6 +52,8 @@
 #   p5m                 nginx haproxy fasthttp httputil   16 connections
 #   pclose              nginx haproxy fasthttp httputil   a connection per request at the client, 2 KB
 #   popen               nginx haproxy fasthttp httputil   latency at 2,000 requests/s, 2 KB
+#   p2k p500k pclose    heap                              the same, with buffers and sessions from
+#                                                         the Go heap (built with -tags slabheap)
 #   pmix                alone nginx                       2 KB on nine connections, beside one that
 #                                                         downloads 5 MB; alone: ours without that one
 #

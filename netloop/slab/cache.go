@@ -100,6 +100,9 @@ func (c *Cache) Get(n int) ([]byte, error) {
 	if k >= Classes {
 		return nil, ErrTooLong
 	}
+	if onHeap {
+		return make([]byte, MinBlock<<k), nil
+	}
 	if l := &c.lists[k]; l.n.Load() > 0 {
 		return c.hold(l.pop(), k), nil
 	}
@@ -160,6 +163,9 @@ func (c *Cache) refill(k int) ([]byte, error) {
 // block goes home if it is another cache's. Put panics when b is no live block
 // of the arena.
 func (c *Cache) Put(b []byte) {
+	if onHeap {
+		return
+	}
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - c.base
 	unit := at >> unitShift
 	if unit >= uintptr(len(c.units)) || at%MinBlock != 0 || c.units[unit].next != held {

@@ -46,4 +46,7 @@
 // again, and live blocks and objects are listed by Leaks, with the place that
 // took them; Arena.Close then fails if there are any. Without the tag none of
 // this takes time or space.
+//
+// The tag slabheap, which is for measuring what all this is worth, has blocks and
+// objects come from the Go heap.
 package slab

@@ -47,6 +47,9 @@ func NewObjects[T any](batch int) *Objects[T] {
 
 // Get returns an object: a new one is zero, a used one is as Put got it.
 func (p *Objects[T]) Get() *T {
+	if onHeap {
+		return new(T)
+	}
 	o := p.idle
 	if o == nil {
 		o = p.refill()
@@ -87,6 +90,9 @@ func (p *Objects[T]) push(o *object[T]) {
 // what it still points to stays alive with it, and the next Get returns it as
 // it is. Freeing an object twice in a row panics.
 func (p *Objects[T]) Put(x *T) {
+	if onHeap {
+		return
+	}
 	o := (*object[T])(unsafe.Pointer(x)) // value is the first field
 	p.debug.check(o)
 	if o.next != o {

@@ -5,6 +5,7 @@
 
 build_proxies() {
 	go build -buildvcs=false -o "$work/" . ./scripts/bench/peers/fasthttp-proxy ./scripts/bench/peers/httputil
+	go build -buildvcs=false -tags slabheap -o "$work/heap-proxy" .
 	mkdir "$work/pages"
 	page 2k $((2 << 10))
 	page 50k $((50 << 10))
@@ -127,6 +128,9 @@ proxies() {
 		proxied pclose $peer ours-proxy $kind 2k-close flood:16 per_cpu p50 p99 rps rss
 		proxied popen $peer ours-proxy $kind 2k const:2000:16 cpu p50 p99 rss
 	done
+	proxied p2k heap ours-proxy heap-proxy 2k flood:64 per_cpu p50 p99 rss
+	proxied p500k heap ours-proxy heap-proxy 500k flood:64 per_cpu p50 p99 rss
+	proxied pclose heap ours-proxy heap-proxy 2k-close flood:16 per_cpu p50 p99 rss
 	proxied pmix alone ours-proxy+5m ours-proxy 2k flood:9 p99 p50 rps
 	proxied pmix nginx ours-proxy+5m nginx-proxy+5m 2k flood:9 p99 p50 rps beside
 	stop_origin

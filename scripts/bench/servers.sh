@@ -63,7 +63,7 @@ start() {
 	c-close) command=("$work/limit" --close) ;;
 	c-rude) command=("$work/limit" --close --rude) ;;
 	fasthttp | nethttp) command=("$work/$kind") ;;
-	ours-proxy) command=("$work/redoubt" proxy --listen 127.0.0.1:0 --to "$origin" --workers 1 --wait block) ;;
+	ours-proxy | heap-proxy) command=("$work/${kind/ours-proxy/redoubt}" proxy --listen 127.0.0.1:0 --to "$origin" --workers 1 --wait block) ;;
 	fasthttp-proxy | httputil) command=("$work/$kind" --to "$origin") ;;
 	nginx | nginx-*)
 		configure "$kind.conf"
