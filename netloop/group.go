@@ -45,6 +45,7 @@ type Group struct {
 
 	conns    atomic.Int64 // accepted and not closed yet
 	draining atomic.Bool
+	naps     bool // there is a processor for others while the loops nap
 	running  sync.WaitGroup
 
 	mu        sync.Mutex
@@ -118,6 +119,7 @@ func (g *Group) Run() error {
 		return errors.New("netloop: a group runs once")
 	}
 	g.started = true
+	g.naps = runtime.GOMAXPROCS(0) > len(g.loops)
 	for _, l := range g.loops {
 		g.running.Add(1)
 		go func() {

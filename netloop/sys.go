@@ -188,6 +188,17 @@ func blockForEvents(ep int, events []epollEvent, d time.Duration) (int, unix.Err
 	return int(n), 0
 }
 
+// napForEvents waits up to d, of which the scheduler does not know: it thinks
+// that the thread works. A signal of its ends the wait.
+func napForEvents(ep int, events []epollEvent, d time.Duration) (int, unix.Errno) {
+	limit := unix.NsecToTimespec(int64(d))
+	n, _, e := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(unsafe.Pointer(&limit)), 0, 0)
+	if e != 0 {
+		return 0, e
+	}
+	return int(n), 0
+}
+
 // blockForMilliseconds is blockForEvents where the system has only this (before
 // Linux 5.11). Negative is for ever.
 func blockForMilliseconds(ep int, events []epollEvent, milliseconds int) (int, unix.Errno) {

@@ -133,12 +133,35 @@ func (l *Loop) sleep(events []epollEvent, d time.Duration) int {
 		l.asleep.Store(false)
 		return 0
 	}
-	n, errno := l.block(events, d)
+	n, errno := l.nap(events, min(d, longestNap))
+	if n == 0 && errno == 0 && d > longestNap {
+		n, errno = l.block(events, d-longestNap)
+	}
 	l.asleep.Store(false)
 	if errno != 0 && errno != unix.EINTR {
 		l.group.fail(fmt.Errorf("netloop: epoll_pwait: %w", errno))
 	}
 	return n
+}
+
+// longestNap is for how long a loop first sleeps without the scheduler knowing.
+// One that knows takes the processor away from the thread after 20 µs and has to
+// give it another one afterwards, and watches all threads as long as such things
+// happen: at 2,000 events a second that takes as much as the work itself. Whoever
+// sleeps longer has nothing to do, and tells.
+const longestNap = 5 * time.Millisecond
+
+// nap waits for events, up to d, if there is a processor more than loops: the
+// scheduler does not give this one to other goroutines meanwhile.
+func (l *Loop) nap(events []epollEvent, d time.Duration) (int, unix.Errno) {
+	if l.coarse || !l.group.naps {
+		return 0, 0
+	}
+	n, errno := napForEvents(l.ep, events, d)
+	if errno == unix.ENOSYS || errno == unix.EPERM {
+		return 0, 0 // block finds that out as well
+	}
+	return n, errno
 }
 
 // block waits for events, for d or, if that is never, for ever.
