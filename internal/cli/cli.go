@@ -30,6 +30,7 @@ type commands struct {
 	Gen   genCmd   `cmd:"" help:"Generate a Travels data set with ammo and answers."`
 	Check checkCmd `cmd:"" help:"Fire the ammo of all three phases at a server and compare every answer."`
 	Fire  fireCmd  `cmd:"" help:"Fire ammo at a server on a load profile, and measure."`
+	Proxy proxyCmd `cmd:"" help:"Filter and rewrite what clients and servers say to each other."`
 	Subst substCmd `cmd:"" help:"Replace by many expressions at once in a file or a stream."`
 
 	Version kong.VersionFlag `help:"Print the version."`

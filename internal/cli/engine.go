@@ -36,6 +36,7 @@ type engineOptions struct {
 	busy    bool
 	short   bool // heads
 	limits  serverFlags
+	metrics bool // requests are counted and timed, if the engine can
 }
 
 // checkEngine refuses what newEngine could not make.

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"redoubt/handlers"
+	"redoubt/handlers/admin"
 	"redoubt/internal/loopserve"
 	"redoubt/internal/machine"
 	"redoubt/netloop"
@@ -24,17 +25,23 @@ func newLoopEngine(api *handlers.API, o engineOptions) (engine, error) {
 	loops := loopsFor(o.workers, o.busy, machine.AvailableProcessors())
 	if o.busy {
 		wait = netloop.Busy
-		// A loop that waits busily never gives its place to other goroutines.
-		if least := loops + 1; runtime.GOMAXPROCS(0) < least {
-			runtime.GOMAXPROCS(least)
-		}
 	}
+	roomBesides(loops)
 	s, err := loopserve.New(api, loopserve.Options{
 		Workers: loops, Wait: wait, MaxConns: o.limits.MaxConns,
 		HeadTimeout: o.limits.HeadTimeout, BodyTimeout: o.limits.BodyTimeout,
 		IdleTimeout: o.limits.IdleTimeout, WriteTimeout: o.limits.WriteTimeout, ShortHeads: o.short,
+		Metrics: o.metrics, KeepFiles: admin.MostClients,
 	})
 	return loopEngine{s}, err
+}
+
+// roomBesides has the scheduler run other goroutines while all loops run: a busy
+// loop never gives its place to one, and one that naps not for milliseconds..
+func roomBesides(loops int) {
+	if least := loops + 1; runtime.GOMAXPROCS(0) < least {
+		runtime.GOMAXPROCS(least)
+	}
 }
 
 // loopsFor is how many loops there will be: as many as asked for, or by the

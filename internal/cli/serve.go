@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -35,13 +37,15 @@ func (f *serverFlags) Validate() error {
 }
 
 type serveCmd struct {
-	Listen     string     `default:":80" placeholder:"ADDR" help:"Where to listen: HOST:PORT or :PORT (${default}). Port 0 picks a free one."`
+	Listen     *string    `placeholder:"ADDR" help:"Where to listen: HOST:PORT or :PORT (:80, or what --front says). Port 0 picks a free one."`
 	Data       string     `default:"/tmp/data" placeholder:"DIR" help:"Folder with data.zip, or with users_*.json, locations_*.json and visits_*.json, and options.txt (${default})."`
 	Workers    int        `default:"0" placeholder:"N" help:"Event loops, one thread each; 0 means one for each processor, less one with --wait busy. With fasthttp: processors to use."`
 	Wait       string     `default:"auto" enum:"auto,block,busy" help:"What a loop does while nothing happens: sleep (block), or ask for events all the time (busy), which answers some 25 µs sooner and needs a processor for each loop and one more, and no CPU quota. auto is block, for now."`
 	Engine     string     `default:"${engine}" enum:"netloop,fasthttp" help:"HTTP engine: our own event loops (netloop, Linux only), or fasthttp (${default})."`
 	Bodies     bodiesFlag `default:"auto" enum:"auto,ready,lean" help:"Keep every record rendered (ready), format each answer (lean), or take ready where it fits in half the memory there is (auto)."`
 	ShortHeads bool       `help:"Send no Date: a few bytes less in each answer, as contests reward."`
+	Front      string     `placeholder:"FILE" help:"Put the filter proxy before the API, in this process: a file as for redoubt proxy, in which the API is the upstream called api, and gets everything if the file has no routes."`
+	Admin      string     `placeholder:"ADDR" help:"Tell of health, metrics and profiles on this address: HOST:PORT, or :PORT for this machine only. It has no password. Without it there is none of that."`
 
 	serverFlags
 }
@@ -54,17 +58,33 @@ func (*serveCmd) Help() string {
   redoubt serve --listen :8080 --data set/data      serve it
   curl 'localhost:8080/users/1/visits?toDistance=50'
 
-When it is ready it prints one line, "listening on HOST:PORT".`
+When it is ready it prints a line for each listener, "listening on HOST:PORT": first this, then --admin.`
 }
 
 // maxWorkers is more than any machine has processors.
 const maxWorkers = 1024
 
+// listens is where clients will come. A wrong file of --front is found out here,
+// before the data is loaded.
+func (c *serveCmd) listens() ([]string, error) {
+	switch {
+	case c.Front != "":
+		front, err := c.readFront("127.0.0.1:1")
+		if err != nil {
+			return nil, err
+		}
+		return front.Listen, nil
+	case c.Listen != nil:
+		return []string{*c.Listen}, nil
+	}
+	return []string{":80"}, nil
+}
+
 func (c *serveCmd) Run(s *streams) error {
 	if c.Workers < 0 || c.Workers > maxWorkers {
 		return badInput(fmt.Errorf("--workers %d: use 1 to %d, or 0 for all processors", c.Workers, maxWorkers))
 	}
-	if c.Listen == "" {
+	if c.Listen != nil && *c.Listen == "" {
 		return badInput(errors.New("--listen is empty: use HOST:PORT, or :PORT for all addresses"))
 	}
 	busy := c.Wait == "busy"
@@ -75,9 +95,20 @@ func (c *serveCmd) Run(s *streams) error {
 		fmt.Fprintf(s.err, "warning: %s\n", text)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0)) // engines may change it
-	if err := tryListen(c.Listen); err != nil {     // before the long part, not after it
+	listen, err := c.listens()
+	if err != nil {
 		return err
 	}
+	for _, addr := range listen {
+		if err := tryListen(addr); err != nil { // before the long part, not after it
+			return err
+		}
+	}
+	admin, err := startAdmin(c.Admin)
+	if err != nil {
+		return err
+	}
+	defer admin.stop()
 	st, err := loadStore(s.ctx, c.Data, c.Bodies, s.err)
 	if s.ctx.Err() != nil { // a server that is told to end has not failed
 		fmt.Fprintln(s.err, "stopped before the data was loaded")
@@ -89,20 +120,39 @@ func (c *serveCmd) Run(s *streams) error {
 	debug.FreeOSMemory() // what loading needed
 
 	e, err := newEngine(c.Engine, handlers.New(st), engineOptions{
-		workers: c.Workers, busy: busy, short: c.ShortHeads, limits: c.serverFlags,
+		workers: c.Workers, busy: busy, short: c.ShortHeads, limits: c.serverFlags, metrics: admin != nil,
 	})
 	if err != nil {
 		return errors.Join(err, st.Close())
 	}
-	addr, err := e.Listen(c.Listen)
+	addrs := listen
+	if c.Front != "" {
+		e, addrs, err = startFront(e, c, s.err)
+	} else if addrs[0], err = e.Listen(listen[0]); err != nil {
+		err = cannotListen(err)
+	}
 	if err != nil {
-		return errors.Join(cannotListen(err), st.Close())
+		return errors.Join(err, st.Close())
 	}
-	if _, err := fmt.Fprintf(s.out, "listening on %s\n", addr); err != nil { // somebody waits for it
-		return err // the process ends, and with it the listener
+	admin.tell(nil, metricsOf(e, st))
+	defer context.AfterFunc(s.ctx, admin.drain)()
+	lines := ""
+	for _, addr := range addrs {
+		lines += fmt.Sprintf("listening on %s\n", addr)
 	}
-	switch err = serveUntilDone(s.ctx, e, c.Drain); {
-	case err == nil:
+	if admin != nil {
+		lines += fmt.Sprintf("listening on %s\n", admin.addr)
+	}
+	if _, err := io.WriteString(s.out, lines); err != nil { // somebody waits for it
+		return err // the process ends, and with it the listeners
+	}
+	err = serveUntilDone(s.ctx, e, c.Drain)
+	watching := admin.stop()
+	if watching != nil {
+		fmt.Fprintf(s.err, "--admin %s: %v\n", c.Admin, watching)
+	}
+	switch {
+	case err == nil && watching == nil:
 		return st.Close()
 	case errors.Is(err, errStillBusy) && s.ctx.Err() != nil: // told to end, it has
 		fmt.Fprintf(s.err, "%v\n", err)

@@ -18,8 +18,8 @@ func FuzzSubstRules(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		file := &rulesFile{name: "f.json", text: []byte(text)}
-		err := file.parse()
+		file := new(rulesFile)
+		err := file.parse("f.json", []byte(text))
 		if err == nil {
 			_, err = subst.Compile(file.rules, file.options)
 			if bad, ok := errors.AsType[*subst.RuleError](err); ok {

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"redoubt/internal/machine"
+	"redoubt/internal/metrics"
+	"redoubt/netloop"
+	"redoubt/proxy"
+	"redoubt/proxy/config"
+)
+
+// apiAddress is where the API listens behind the proxy: nobody else need know.
+const apiAddress = "127.0.0.1:0"
+
+// readFront reads --front, for an API at that address.
+func (c *serveCmd) readFront(api string) (*config.Config, error) {
+	read, err := config.Read(c.Front, config.Options{API: api})
+	if err != nil {
+		return nil, badInput(fileError("--front", err))
+	}
+	if c.Listen != nil {
+		if err := read.ReplaceListen(*c.Listen); err != nil {
+			return nil, badInput(fmt.Errorf("--listen %w", err))
+		}
+	}
+	if read.Admin != "" {
+		return nil, badInput(fmt.Errorf("%s: \"admin\" is --admin's part here: it tells of the API and of the proxy", c.Front))
+	}
+	if c.MaxConns > 0 {
+		read.Limits.Connections = c.MaxConns
+	}
+	return read, nil
+}
+
+// frontEngine is an engine behind the proxy, in one process.
+type frontEngine struct {
+	engine
+	cmd     *serveCmd
+	api     string // where the engine listens
+	proxy   *proxy.Proxy
+	log     io.Writer
+	signals chan os.Signal
+}
+
+// startFront has the engine listen to the proxy alone, and the proxy to clients.
+func startFront(inner engine, c *serveCmd, log io.Writer) (engine, []string, error) {
+	api, err := inner.Listen(apiAddress)
+	if err != nil {
+		return nil, nil, cannotListen(err)
+	}
+	read, err := c.readFront(api)
+	if err != nil {
+		return nil, nil, err
+	}
+	busy := c.Wait == "busy"
+	loops := loopsFor(c.Workers, busy, machine.AvailableProcessors())
+	roomBesides(2 * loops) // its own, and the API's
+	log = &sharedWriter{w: log}
+	p, err := proxy.New(read, proxy.Options{Workers: loops, Busy: busy, Warn: func(text string) { fmt.Fprintf(log, "warning: %s\n", text) }})
+	if err != nil {
+		return nil, nil, badInput(err)
+	}
+	f := &frontEngine{engine: inner, cmd: c, api: api, proxy: p, log: log, signals: make(chan os.Signal, 8)}
+	signal.Notify(f.signals, syscall.SIGHUP, syscall.SIGUSR1)
+	at, err := p.Listen()
+	if err != nil {
+		return nil, nil, cannotListen(err)
+	}
+	var addrs []string
+	for _, a := range at {
+		addrs = append(addrs, a.String())
+	}
+	return f, addrs, nil
+}
+
+// Serve runs both, until Shutdown or a failure of either.
+func (f *frontEngine) Serve() error {
+	ended := make(chan error, 2)
+	go func() { ended <- f.engine.Serve() }()
+	go func() { ended <- f.proxy.Run() }()
+	defer signal.Stop(f.signals)
+	for running := 2; running > 0; {
+		select {
+		case err := <-ended:
+			if running--; err != nil {
+				return err
+			}
+		case sig := <-f.signals:
+			takeSignal(sig, "redoubt serve", f.cmd.Front, f.proxy, f.log, func() (*config.Config, error) { return f.cmd.readFront(f.api) })
+		}
+	}
+	return nil
+}
+
+// Shutdown ends the proxy first: what it has under way needs the API.
+func (f *frontEngine) Shutdown(ctx context.Context) error {
+	err := f.proxy.Shutdown(ctx)
+	if errors.Is(err, netloop.ErrCut) {
+		err = errStillBusy
+	}
+	return errors.Join(err, f.engine.Shutdown(ctx))
+}
+
+// WriteMetrics tells of both.
+func (f *frontEngine) WriteMetrics(m *metrics.Writer) {
+	f.proxy.WriteMetrics(m)
+	if counting, ok := f.engine.(interface{ WriteMetrics(*metrics.Writer) }); ok {
+		counting.WriteMetrics(m)
+	}
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"redoubt/proxy/config"
+)
+
+type proxyCmd struct {
+	Config  string  `placeholder:"FILE" help:"The configuration: JSON with comments. --schema prints all keys."`
+	Listen  string  `placeholder:"ADDR" help:"Where to listen: HOST:PORT or :PORT. Port 0 picks a free one."`
+	To      string  `placeholder:"ADDR" help:"Instead of a file: the server that gets all requests, HOST:PORT or http://HOST:PORT."`
+	Check   bool    `help:"Read the configuration, say whether it is fine, and end: with 0, or with 2 if it is not."`
+	Schema  bool    `help:"Print a configuration of all keys with their defaults and what they mean, and end."`
+	Admin   *string `placeholder:"ADDR" help:"Where to listen for health, metrics and profiles, such as 127.0.0.1:9180. Nobody is asked for a password there."`
+	Workers int     `default:"0" placeholder:"N" help:"Event loops, one thread each; 0 means one for each processor, less one with --wait busy."`
+	Wait    string  `default:"auto" enum:"auto,block,busy" help:"What a loop does while nothing happens: sleep (block), or ask for events all the time (busy). auto is block, for now."`
+
+	proxyLimits
+}
+
+// proxyLimits are those of the configuration that may be given as for serve.
+type proxyLimits struct {
+	MaxConns     *int           `placeholder:"N" help:"Clients' connections at a time; 0 means as many as there are file descriptors for. More than that wait."`
+	HeadTimeout  *time.Duration `placeholder:"TIME" help:"How long a request's head may take (10s); 0s is no limit, as for all times here."`
+	BodyTimeout  *time.Duration `placeholder:"TIME" help:"How long a request's body may take from one part to the next (30s)."`
+	IdleTimeout  *time.Duration `placeholder:"TIME" help:"How long a client's connection may stay without a request, and a server's answer without the next part of its body (75s)."`
+	WriteTimeout *time.Duration `placeholder:"TIME" help:"How long a client may take for the next 64 KB of an answer, or the rest of it (30s)."`
+	Drain        *time.Duration `placeholder:"TIME" help:"How long requests under way may take after SIGTERM or SIGINT (10s)."`
+}
+
+// Help is shown below the flags' line.
+func (*proxyCmd) Help() string {
+	return `A filtering reverse proxy: decides who is let in, rewrites headers and URLs, and sends requests on to the servers of a route.
+
+  redoubt proxy --listen :8080 --to 127.0.0.1:9000              all requests to one server
+  redoubt proxy --schema > proxy.json                           a file to begin with; it has all keys
+  redoubt proxy --config proxy.json --admin 127.0.0.1:9180      as the file says, watched at http://127.0.0.1:9180/metrics
+
+Flags that are given win over the file. When it is ready it prints a line "listening on HOST:PORT" for each listener, the admin
+listener's last. SIGHUP reads the file again: the new one is in force as a whole, or, if anything is wrong with it, the old one
+stays, and no connection is dropped. SIGUSR1 opens the access log again. SIGTERM and SIGINT end it once requests under way have
+been answered.
+
+Exits with 2 for wrong flags or a wrong file, with file, line and column. docs/proxy.md has the configuration key by key.`
+}
+
+func (c *proxyCmd) Run(s *streams) error {
+	if c.Schema {
+		s.out.Write(config.Schema()) // out remembers what fails
+		return nil
+	}
+	if c.Workers < 0 || c.Workers > maxWorkers {
+		return badInput(fmt.Errorf("--workers %d: use 1 to %d, or 0 for all processors", c.Workers, maxWorkers))
+	}
+	read, err := c.read()
+	if err != nil {
+		return badInput(err)
+	}
+	if c.Check {
+		fmt.Fprintf(s.out, "%s: fine, %s\n", c.name(), summary(read))
+		return nil
+	}
+	return runProxy(s, c, read)
+}
+
+// name is what the configuration comes from.
+func (c *proxyCmd) name() string {
+	if c.Config == "" {
+		return c.Listen + " to " + c.To
+	}
+	return c.Config
+}
+
+// summary counts what there is.
+func summary(c *config.Config) string {
+	count := func(n int, what string) string {
+		if n != 1 {
+			what += "s"
+		}
+		return fmt.Sprint(n, " ", what)
+	}
+	return count(len(c.Routes), "route") + ", " + count(len(c.Upstreams), "upstream")
+}
+
+// read reads the configuration, from the file or the flags in its place, and
+// puts in what flags say.
+func (c *proxyCmd) read() (read *config.Config, err error) {
+	switch {
+	case c.Config != "" && c.To != "":
+		return nil, errors.New("--config and --to do not go together: the file says where requests go")
+	case c.Config != "":
+		if read, err = config.Read(c.Config, config.Options{}); err != nil {
+			return nil, fileError("--config", err)
+		}
+		if c.Listen != "" {
+			if err := read.ReplaceListen(c.Listen); err != nil {
+				return nil, fmt.Errorf("--listen %w", err)
+			}
+		}
+	case c.Listen == "" && c.To == "":
+		return nil, errors.New("nothing to do: give --config FILE, or --listen ADDR --to ADDR; --schema prints a file to begin with")
+	case c.To == "":
+		return nil, errors.New("--to is missing: the server that gets the requests, HOST:PORT")
+	case c.Listen == "":
+		return nil, errors.New("--listen is missing: where clients connect, HOST:PORT or :PORT")
+	default:
+		if read, err = config.Simple(c.Listen, c.To); err != nil {
+			return nil, err
+		}
+	}
+	if c.Admin != nil {
+		if err := read.ReplaceAdmin(*c.Admin); err != nil {
+			return nil, fmt.Errorf("--admin %w", err)
+		}
+	}
+	return read, c.override(read)
+}
+
+// fileError names the flag where the file as such is wrong. What is in it has a
+// place.
+func fileError(flag string, err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return err
+}
+
+// override puts in the limits that were given.
+func (l *proxyLimits) override(c *config.Config) error {
+	if l.MaxConns != nil {
+		if *l.MaxConns < 0 {
+			return fmt.Errorf("--max-conns %d: use 1 or more, or 0 for as many as there are file descriptors for", *l.MaxConns)
+		}
+		c.Limits.Connections = *l.MaxConns
+	}
+	for _, t := range []struct {
+		name  string
+		given *time.Duration
+		to    *time.Duration
+	}{
+		{"head-timeout", l.HeadTimeout, &c.Timeouts.Head}, {"body-timeout", l.BodyTimeout, &c.Timeouts.Body},
+		{"idle-timeout", l.IdleTimeout, &c.Timeouts.Idle}, {"write-timeout", l.WriteTimeout, &c.Timeouts.Write}, {"drain", l.Drain, &c.Timeouts.Drain},
+	} {
+		if t.given == nil {
+			continue
+		}
+		if *t.given < 0 {
+			return fmt.Errorf("--%s %v: a time cannot be negative", t.name, *t.given)
+		}
+		*t.to = *t.given
+	}
+	return nil
+}

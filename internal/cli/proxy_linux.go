@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"redoubt/handlers/admin"
+	"redoubt/internal/machine"
+	"redoubt/netloop"
+	"redoubt/proxy"
+	"redoubt/proxy/config"
+)
+
+// runningProxy is a proxy with what a process has besides: the admin listener
+// and signals.
+type runningProxy struct {
+	cmd    *proxyCmd
+	config *config.Config // in force
+	log    io.Writer
+	proxy  *proxy.Proxy
+	admin  *admin.Server // nil: none
+}
+
+func runProxy(s *streams, c *proxyCmd, read *config.Config) error {
+	// From here on SIGHUP ends nothing.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGHUP, syscall.SIGUSR1)
+	defer signal.Stop(signals)
+
+	busy := c.Wait == "busy"
+	log := &sharedWriter{w: s.err}
+	if text := warningOf(c.Workers, busy); text != "" {
+		fmt.Fprintf(log, "warning: %s\n", text)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	loops := loopsFor(c.Workers, busy, machine.AvailableProcessors())
+	roomBesides(loops)
+	p, err := proxy.New(read, proxy.Options{Workers: loops, Busy: busy, Warn: func(text string) { fmt.Fprintf(log, "warning: %s\n", text) }})
+	if err != nil {
+		return badInput(err)
+	}
+	r := &runningProxy{cmd: c, config: read, log: log, proxy: p}
+	addrs, err := p.Listen()
+	if err != nil {
+		return cannotListen(err) // the process ends, and with it the listeners that there are
+	}
+	if read.Admin != "" {
+		r.admin = admin.New(admin.Options{Name: "redoubt proxy", Health: p.Healthy, Metrics: p.WriteMetrics})
+		addr, err := r.admin.Listen(read.Admin)
+		if err != nil {
+			return badInput(fmt.Errorf("--admin %s: %s: use HOST:PORT, or :PORT for this machine only", read.Admin, strings.TrimPrefix(err.Error(), "listen ")))
+		}
+		addrs = append(addrs, addr)
+	}
+	for _, addr := range addrs {
+		if _, err := fmt.Fprintf(s.out, "listening on %s\n", addr); err != nil { // somebody waits for it
+			return err
+		}
+	}
+	return r.serve(s.ctx, signals)
+}
+
+// serve serves until ctx ends or serving fails, then drains.
+func (r *runningProxy) serve(ctx context.Context, signals <-chan os.Signal) error {
+	failed := make(chan error, 2)
+	go func() { failed <- r.proxy.Run() }()
+	if r.admin != nil {
+		go func() {
+			if err := r.admin.Serve(); err != nil {
+				failed <- fmt.Errorf("admin listener: %w", err)
+			}
+		}()
+	}
+	for {
+		select {
+		case sig := <-signals:
+			r.take(sig)
+		case err := <-failed:
+			return errors.Join(err, r.drain())
+		case <-ctx.Done():
+			err := r.drain()
+			if errors.Is(err, netloop.ErrCut) { // told to end, it has
+				fmt.Fprintf(r.log, "%v\n", errStillBusy)
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// drain waits for requests under way as long as the configuration says. The
+// admin listener stays to the end: it tells that this is going on.
+func (r *runningProxy) drain() error {
+	ctx, cancel := context.WithTimeout(context.Background(), r.config.Timeouts.Drain)
+	defer cancel()
+	err := r.proxy.Shutdown(ctx)
+	if r.admin != nil {
+		at, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = r.admin.Shutdown(at) // a profile under way is cut
+	}
+	return err
+}
+
+// take does what a signal asks for.
+func (r *runningProxy) take(sig os.Signal) {
+	if next := takeSignal(sig, "redoubt proxy", r.cmd.Config, r.proxy, r.log, r.cmd.read); next != nil {
+		r.config = next
+	}
+}
+
+// takeSignal opens the log again or reads the file again, says what came of it,
+// and returns a configuration that is newly in force.
+func takeSignal(sig os.Signal, who, file string, p *proxy.Proxy, log io.Writer, read func() (*config.Config, error)) *config.Config {
+	if sig == syscall.SIGUSR1 {
+		if err := p.ReopenLog(); err != nil {
+			fmt.Fprintf(log, "%s: SIGUSR1: %v\n", who, err)
+		}
+		return nil
+	}
+	if file == "" {
+		fmt.Fprintf(log, "%s: SIGHUP: there is no file to read again; start with --config FILE\n", who)
+		return nil
+	}
+	next, err := read()
+	if err == nil {
+		err = p.Reload(next)
+	}
+	if err != nil {
+		fmt.Fprintf(log, "%s: SIGHUP: the old configuration stays: %v\n", who, err)
+		return nil
+	}
+	fmt.Fprintf(log, "%s: SIGHUP: %s is in force, %s\n", who, file, summary(next))
+	return next
+}
+
+// sharedWriter takes one Write at a time.
+type sharedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (s *sharedWriter) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(b)
+}
