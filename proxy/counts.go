@@ -40,11 +40,11 @@ type codeCount struct {
 }
 
 func (c *codes) add(status int) {
-	var list []*codeCount
-	if seen := c.seen.Load(); seen != nil {
-		list = *seen
+	seen := c.seen.Load()
+	if seen == nil {
+		seen = new([]*codeCount)
 	}
-	for _, one := range list {
+	for _, one := range *seen {
 		if one.status == status {
 			one.n.Add(1)
 			return
@@ -52,7 +52,7 @@ func (c *codes) add(status int) {
 	}
 	one := &codeCount{status: status}
 	one.n.Add(1)
-	list = append(slices.Clone(list), one)
+	list := append(slices.Clone(*seen), one)
 	c.seen.Store(&list)
 }
 
@@ -93,7 +93,7 @@ func (x *exchange) account(err error) {
 	switch refused, ok := err.(httpconn.Refused); {
 	case ok:
 		x.status, x.failure = int(refused), "the request's body is no good"
-	case x.cut:
+	case x.cut, x.rule != nil && !x.dry: // by us
 	case err != nil && x.status == 0:
 		x.status, x.failure = clientGone, "the client has gone"
 		c.gone.Add(1)
@@ -126,7 +126,8 @@ func (x *exchange) account(err error) {
 		return
 	}
 	n := &x.notes
-	e := accesslog.Entry{
+	e := &w.entry
+	*e = accesslog.Entry{
 		Time: w.loop.Wall().UnixNano(), Client: x.client, Method: n.get(n.method), Target: n.get(n.target), Host: n.get(n.host),
 		Minor: n.minor, Status: x.status, In: x.in, Out: x.out,
 		Duration: now - x.begin, Filter: -1, Wait: -1, Dry: x.dry, Error: x.failure,
@@ -147,7 +148,7 @@ func (x *exchange) account(err error) {
 	if x.rule != nil {
 		e.Rule = x.rule.Name()
 	}
-	w.put(&e)
+	w.put(e)
 }
 
 // clientGone is what the log and the counters say where a client has not waited

@@ -36,6 +36,8 @@ type Proxy struct {
 	log     *accesslog.Log // nil: none
 	lookup  lookup
 
+	running sync.Mutex // held by Run
+
 	mu   sync.Mutex // of those who reload
 	plan *plan
 	care *care
@@ -118,6 +120,8 @@ func (p *Proxy) Listen() ([]netip.AddrPort, error) {
 
 // Run serves until Shutdown or a failure.
 func (p *Proxy) Run() error {
+	p.running.Lock()
+	defer p.running.Unlock()
 	p.mu.Lock()
 	p.care = p.takeCare(p.plan)
 	p.mu.Unlock()
@@ -135,8 +139,14 @@ func (p *Proxy) Run() error {
 }
 
 // Shutdown stops listening, and waits for exchanges under way until ctx ends:
-// then they are cut, and the error is netloop.ErrCut. It returns when Run does.
-func (p *Proxy) Shutdown(ctx context.Context) error { return p.group.Shutdown(ctx) }
+// then they are cut, and the error is netloop.ErrCut. It returns when Run does,
+// with the access log whole.
+func (p *Proxy) Shutdown(ctx context.Context) error {
+	err := p.group.Shutdown(ctx)
+	p.running.Lock() // Run closes the log behind the loops
+	defer p.running.Unlock()
+	return err
+}
 
 // Reload puts another configuration in force, whole, or returns why it cannot,
 // and all stays as it was. Requests that come after it has returned meet the new
@@ -152,7 +162,6 @@ func (p *Proxy) Reload(c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	var taken sync.WaitGroup
 	if p.care == nil { // not run yet: nobody would take it
 		for _, w := range p.workers {
 			w.use(next)
@@ -160,19 +169,22 @@ func (p *Proxy) Reload(c *config.Config) error {
 		p.plan = next
 		return nil
 	}
+	taken := make(chan struct{}, len(p.workers))
 	for _, w := range p.workers {
-		taken.Add(1)
-		w.loop.Post(func() { w.use(next); taken.Done() })
+		w.loop.Post(func() { w.use(next); taken <- struct{}{} })
 	}
-	done := make(chan struct{})
-	go func() { taken.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-p.care.ended: // loops that have ended take nothing
+	ended := false
+	for range p.workers {
+		select {
+		case <-taken:
+		case <-p.group.Ended(): // loops that have ended take nothing
+			ended = true
+		}
 	}
 	p.care.stop()
-	p.care = p.takeCare(next)
-	p.plan = next
+	if p.plan = next; !ended {
+		p.care = p.takeCare(next)
+	}
 	return nil
 }
 
@@ -226,7 +238,6 @@ func (p *Proxy) Healthy() error {
 type care struct {
 	cancel context.CancelFunc
 	group  sync.WaitGroup
-	ended  <-chan struct{}
 }
 
 func (c *care) stop() {
@@ -238,7 +249,7 @@ func (c *care) stop() {
 // checks their health.
 func (p *Proxy) takeCare(pl *plan) *care {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &care{cancel: cancel, ended: p.group.Ended()}
+	c := &care{cancel: cancel}
 	for _, u := range pl.upstreams {
 		for _, o := range u.origins {
 			if o.fixed {

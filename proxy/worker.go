@@ -41,6 +41,7 @@ type worker struct {
 	ids       uint64
 
 	sink     *accesslog.Sink // nil: no log
+	entry    accesslog.Entry // of the line under way; here, for it would be moved to the heap
 	logTimer netloop.Timer
 	logArmed bool
 

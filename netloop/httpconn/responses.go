@@ -217,11 +217,10 @@ func (c *Client) OnClose(_ *netloop.Conn, reason error) {
 	case c.Outstanding() == 0 && c.last: // however it went after the last answer
 		reason = nil
 	}
-	c.open = false
+	// The connection will be another's, and the client may be dialled anew, or be
+	// another's as well, when the handler returns.
+	c.open, c.conn = false, nil
 	c.handler.OnClose(c, reason)
-	if !c.open { // not dialled anew
-		c.conn = nil // it will be another's
-	}
 }
 
 func (c *Client) giveUp(why error) {
