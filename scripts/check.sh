@@ -144,7 +144,7 @@ expect() {
 
 # check_rules looks at what the rules do, and at what was counted.
 check_rules() {
-	local asked answer
+	local asked answer try
 	answer=$(ask "$address" /users/1 'User-Agent: BadBot/1')
 	expect "$answer" 'HTTP/1.1 403 '
 	answer=$(ask "$address" /users/1 'User-Agent: check.sh')
@@ -152,8 +152,13 @@ check_rules() {
 	expect "$answer" 'X-Served-By: redoubt'
 	# Those of the check, and these two.
 	asked=$(($(cat "$set"/answers/*.answ | wc -l) + 2))
-	answer=$(ask "$admin" /metrics 'Accept: */*')
-	counted=$(awk '/^redoubt_proxy_requests_total/ { n += $NF } END { print n + 0 }' <<<"$answer")
+	# An answer may be here before it is counted.
+	for ((try = 0; try < 20; try++)); do
+		answer=$(ask "$admin" /metrics 'Accept: */*')
+		counted=$(awk '/^redoubt_proxy_requests_total/ { n += $NF } END { print n + 0 }' <<<"$answer")
+		[[ $counted -lt $asked ]] || break
+		sleep 0.1
+	done
 	if [[ $counted -lt $asked ]]; then
 		echo "check.sh: $asked requests, but the metrics say $counted" >&2
 		code=1

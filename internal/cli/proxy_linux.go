@@ -71,8 +71,8 @@ func runProxy(s *streams, c *proxyCmd, read *config.Config) error {
 
 // serve serves until ctx ends or serving fails, then drains.
 func (r *runningProxy) serve(ctx context.Context, signals <-chan os.Signal) error {
-	failed := make(chan error, 2)
-	go func() { failed <- r.proxy.Run() }()
+	ran, failed := make(chan error, 1), make(chan error, 1)
+	go func() { ran <- r.proxy.Run() }()
 	if r.admin != nil {
 		go func() {
 			if err := r.admin.Serve(); err != nil {
@@ -84,15 +84,17 @@ func (r *runningProxy) serve(ctx context.Context, signals <-chan os.Signal) erro
 		select {
 		case sig := <-signals:
 			r.take(sig)
-		case err := <-failed:
+		case err := <-ran:
 			return errors.Join(err, r.drain())
+		case err := <-failed:
+			return errors.Join(err, r.drain(), <-ran)
 		case <-ctx.Done():
 			err := r.drain()
 			if errors.Is(err, netloop.ErrCut) { // told to end, it has
 				fmt.Fprintf(r.log, "%v\n", errStillBusy)
-				return nil
+				err = nil
 			}
-			return err
+			return errors.Join(err, <-ran) // the log may not have been written whole
 		}
 	}
 }
