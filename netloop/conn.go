@@ -53,7 +53,8 @@ type Conn struct {
 	fd      int32
 	slot    uint32
 
-	accepted   bool // not dialled
+	peer       netip.AddrPort // of an accepted one
+	accepted   bool           // not dialled
 	connecting bool
 	registered bool // with epoll
 	queued     bool // in the loop's ready queue
@@ -121,8 +122,12 @@ func (c *Conn) SetHandler(h Handler) {
 	c.Again()
 }
 
-// RemoteAddr asks the system for the peer's address.
+// RemoteAddr is the peer's address. An accepted connection knows it from the
+// beginning; of a dialled one the system is asked, which may not know it any more.
 func (c *Conn) RemoteAddr() netip.AddrPort {
+	if c.accepted {
+		return c.peer
+	}
 	a, errno := remoteAddr(c.fd)
 	if errno != 0 {
 		return netip.AddrPort{}

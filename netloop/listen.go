@@ -189,7 +189,7 @@ func (l *Loop) accept(ls *listening) {
 			l.pauseAccept(ls)
 			return
 		}
-		fd, errno := acceptSocket(ls.fd)
+		fd, peer, errno := acceptSocket(ls.fd)
 		if errno != 0 {
 			l.group.conns.Add(-1)
 			switch errno {
@@ -211,7 +211,7 @@ func (l *Loop) accept(ls *listening) {
 			continue // EINTR, or the new connection's own trouble: see accept(2)
 		}
 		c := l.newConn(fd)
-		c.accepted = true
+		c.accepted, c.peer = true, peer.addrPort()
 		c.handler = ls.accept(c)
 		c.handler.OnOpen(c)
 		c.service()

@@ -78,12 +78,16 @@ func writevMore(fd int32, v []unix.Iovec) (int, unix.Errno) {
 	}
 }
 
-func acceptSocket(fd int32) (int32, unix.Errno) {
-	n, _, e := syscall.RawSyscall6(unix.SYS_ACCEPT4, uintptr(fd), 0, 0, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
+// acceptSocket accepts a connection, and tells who has made it. To ask later may
+// be too late: a socket whose peer has reset it knows its address no more.
+func acceptSocket(fd int32) (int32, sockaddr, unix.Errno) {
+	var s sockaddr
+	s.size = uint32(unsafe.Sizeof(s.six))
+	n, _, e := syscall.RawSyscall6(unix.SYS_ACCEPT4, uintptr(fd), uintptr(unsafe.Pointer(&s.six)), uintptr(unsafe.Pointer(&s.size)), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
 	if e != 0 {
-		return -1, e
+		return -1, s, e
 	}
-	return int32(n), 0
+	return int32(n), s, 0
 }
 
 // makeSocket makes a TCP socket that does not block.

@@ -40,9 +40,7 @@ func (x *exchange) response(k *link, r *http1.Response) {
 	w, s := x.worker, x.session
 	o := k.pool.origin
 	o.answered()
-	if old := r.Minor() == 0; old != o.old.Load() {
-		o.old.Store(old)
-	}
+	o.speaks(r.Minor(), x.worker.loop.Now())
 	status := r.Status()
 	if status == 101 {
 		x.switchProtocol(k, r)

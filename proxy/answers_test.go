@@ -225,7 +225,7 @@ func TestACutAnswerLooksCut(t *testing.T) {
 		wantCut(t, "until close", request, answer, err)
 	}
 	// Faults in chunks.
-	for _, body := range []string{"x\r\n", "5\nhello", "5\r\nhello!", "5\r\nhello\n", "5\r\nhello\r\n-1\r\n", "5\r\nhello\r\nfffffffffffffffff\r\n", "5\r\nhello\r\n0\n\n",
+	for _, body := range []string{"x\r\n", "5\nhello", "5\r\nhello!", "5\r\nhello\n", "5\r\nhello!\n0\r\n\r\n", "5\r\nhello\r\n-1\r\n", "5\r\nhello\r\nfffffffffffffffff\r\n", "5\r\nhello\r\n0\n\n",
 		"5\r\nhello\r\n0\r\nX : y\r\n\r\n", "5\r\nhello\r\n0\r\nContent-Length: 5\r\n\r\n", "5\r\nhello\r\n0\r\nX: y\r\n z\r\n\r\n", "5;\r\nhello\r\n", "5 x\r\nhello\r\n",
 		"5;a=\"\n\"\r\nhello\r\n0\r\n\r\n", "8000000000000000\r\nhello", "7fffffffffffffff\r\nhello", "\r\n", "+5\r\nhello\r\n"} {
 		for _, request := range asks {

@@ -73,7 +73,7 @@ func (w *worker) open(s *httpconn.Session) httpconn.Handler {
 	if x.timer.Func == nil {
 		x.timer.Func = x.timeUp // once for each object
 	}
-	x.peer = s.Conn().RemoteAddr().Addr().Unmap()
+	x.peer = s.Conn().RemoteAddr().Addr().WithZone("").Unmap() // no network has a zone
 	x.conns, x.counted = w.proxy.conns.Add(x.peer), true
 	x.describePeer()
 	w.counts.conns.Add(1)
@@ -93,11 +93,21 @@ func (x *exchange) close() {
 	w.exchanges.Put(x)
 }
 
+// keepText is how much memory for texts stays with a connection: one long head
+// must not leave as much behind for ever.
+const keepText = 1 << 10
+
 // reset ends what belongs to one request.
 func (x *exchange) reset() {
 	x.dropHead()
 	dialling, tried, upgrades, text := x.dialling[:0], x.tried[:0], x.upgrades[:0], x.notes.text[:0]
 	clear(tried[:cap(tried)])
+	if cap(upgrades) > keepText {
+		upgrades = nil
+	}
+	if cap(text) > keepText {
+		text = nil
+	}
 	x.state = state{dialling: dialling, tried: tried, upgrades: upgrades, notes: notes{text: text}}
 }
 
@@ -155,7 +165,9 @@ func (x *exchange) OnBodyEnd(_ *httpconn.Session, trailers *http1.Body) {
 		out.LastChunk(x.worker.cleanTrailers(trailers, x.route.Request))
 		k.More(out.List())
 	}
-	x.sent = x.worker.loop.Clock()
+	if x.first == 0 { // else the answer has not waited
+		x.sent = x.worker.loop.Clock()
+	}
 	k.End()
 }
 

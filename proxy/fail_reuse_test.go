@@ -52,6 +52,7 @@ func TestRepeat(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(f.rest, ":")
 		t.Run(fmt.Sprintf("%s %s %d", f.request, name, f.status), func(t *testing.T) {
+			t.Parallel()
 			s := play(t, "", func(c *scriptedConn) {
 				if c.n > 0 {
 					c.serve("")
@@ -156,6 +157,43 @@ func TestClosedWhileIdle(t *testing.T) {
 		}
 		if n := s.count("POST"); n != 20 {
 			t.Errorf("the server has seen %d requests that it must see once each, of 20", n)
+		}
+	}
+}
+
+// Nor is one that closes between a request's arrival and the moment the loop
+// looks at it.
+func TestClosedMeanwhile(t *testing.T) {
+	for _, end := range []func(c *scriptedConn){func(c *scriptedConn) { c.Close() }, (*scriptedConn).reset} {
+		closes := make(chan struct{})
+		s := play(t, "", func(c *scriptedConn) {
+			if c.n > 0 {
+				c.serve("x")
+				return
+			}
+			c.request()
+			c.say(answerOf("x"))
+			<-closes
+			end(c)
+		})
+		p, addr := run(t, settings(s.addr), Options{})
+		client := connect(t, addr)
+		client.want(t, 200, "GET /1", "")
+		stopped, goOn := make(chan struct{}), make(chan struct{})
+		p.workers[0].loop.Post(func() { close(stopped); <-goOn })
+		<-stopped
+		err := client.send("POST /2", "Content-Length: 2\r\n\r\nab")
+		close(closes)
+		eventually(t, "the server has closed", func() bool { _, now := s.opened(); return now == 0 })
+		close(goOn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, _, err := client.answer("POST"); err != nil || r.StatusCode != 200 {
+			t.Errorf("%v %v", r, err)
+		}
+		if n := s.count("POST /2"); n != 1 {
+			t.Errorf("the server has seen it %d times", n)
 		}
 	}
 }

@@ -99,6 +99,8 @@ func quiet(t testing.TB, p *Proxy) {
 				for _, u := range plan.upstreams {
 					for _, o := range u.origins {
 						n := len(o.pools[w.index].idle)
+						ok = ok && o.pools[w.index].open == n
+						state += fmt.Sprintf("; loop %d has %d open, %d idle", w.index, o.pools[w.index].open, n)
 						if n > u.Keepalive {
 							t.Errorf("%s has %d idle connections, of at most %d", o.name, n, u.Keepalive)
 						}

@@ -68,6 +68,7 @@ func TestServerFails(t *testing.T) {
 		{"answer of 1.0 up to the end", nil, after("HTTP/1.0 200 OK\r\n\r\n12345"), 200, 1},
 	} {
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			s := play(t, "", f.part)
 			c := settings(s.addr)
 			if f.change != nil {

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"redoubt/netloop"
 	"redoubt/netloop/http1"
 	"redoubt/netloop/httpconn"
 )
@@ -77,7 +76,7 @@ func (x *exchange) forward(r *http1.Request) {
 		x.tried = append(x.tried, o)
 		x.pool = o.pools[w.index]
 		switch addrs := o.addresses(); {
-		case x.chunked && o.old.Load():
+		case x.chunked && !o.takesChunks(w.loop.Now()):
 			x.lack = 411 // it would not understand the body
 			x.failure = "the server speaks HTTP/1.0 and knows no chunks"
 			continue
@@ -90,9 +89,9 @@ func (x *exchange) forward(r *http1.Request) {
 			continue
 		}
 		if !x.repeated {
-			if k := x.pool.take(x.repeatable); k != nil {
-				if x.repeatable && !x.copyHead(r) {
-					x.pool.keep(k)
+			if k := x.pool.take(); k != nil {
+				if p := x.pool; x.repeatable && !x.copyHead(r) {
+					p.keep(k)
 					return
 				}
 				x.pool.reused.Add(1)
@@ -100,7 +99,7 @@ func (x *exchange) forward(r *http1.Request) {
 				return
 			}
 		}
-		if !u.room(o) {
+		if !x.pool.room() {
 			x.failure = "the server has as many connections as it may have"
 			continue
 		}
@@ -119,7 +118,7 @@ func (x *exchange) forward(r *http1.Request) {
 // dialNext dials the next of the server's addresses, while no other stands.
 func (x *exchange) dialNext() {
 	addrs := x.pool.origin.addresses()
-	if x.nextAddr >= len(addrs) || x.pool.upstream == nil {
+	if x.nextAddr >= len(addrs) || x.pool.upstream == nil || len(x.dialling) > 0 && !x.pool.room() {
 		return
 	}
 	x.dialling = append(x.dialling, x.pool.dial(addrs[x.nextAddr], x))
@@ -139,16 +138,17 @@ func (x *exchange) connected(k *link) {
 	}
 	clear(x.dialling)
 	x.dialling = x.dialling[:0]
-	if r := x.readHead(); r != nil {
-		x.send(k, r)
-	}
+	x.send(k, x.readHead())
 }
 
 // notConnected is told of one that could not be had.
 func (x *exchange) notConnected(k *link, reason error) {
 	x.lack, x.failure = 502, "cannot connect: "+reasonText(reason)
-	if errors.Is(reason, unix.ETIMEDOUT) {
+	switch {
+	case errors.Is(reason, unix.ETIMEDOUT):
 		x.lack = 504
+	case isOurs(reason):
+		x.lack = 503
 	}
 	if i := slices.Index(x.dialling, k); i >= 0 {
 		x.dialling = slices.Delete(x.dialling, i, i+1)
@@ -156,14 +156,10 @@ func (x *exchange) notConnected(k *link, reason error) {
 	if x.dialNext(); len(x.dialling) > 0 {
 		return
 	}
-	x.forwardAgain()
-}
-
-// forwardAgain looks for another server.
-func (x *exchange) forwardAgain() {
-	if r := x.readHead(); r != nil {
-		x.forward(r)
+	if !isOurs(reason) {
+		x.pool.failed() // none of the server's addresses has answered
 	}
+	x.forward(x.readHead())
 }
 
 // send sends the request's head over a connection that stands, and all of a
@@ -171,8 +167,8 @@ func (x *exchange) forwardAgain() {
 func (x *exchange) send(k *link, r *http1.Request) {
 	w := x.worker
 	if !w.requestHead(x, r) {
-		k.part() // it may have been dialled for x
-		x.pool.keep(k)
+		k.part()       // it may have been dialled for x
+		x.pool.keep(k) // before the exchange is over
 		x.failure = "a rule has made a target that is none"
 		x.fail(500)
 		return
@@ -200,26 +196,26 @@ func (x *exchange) send(k *link, r *http1.Request) {
 
 // lost is told that the connection of the request has ended before its answer
 // was whole.
-func (x *exchange) lost(p *pool, reason error, begun, reused bool) {
+func (x *exchange) lost(p *pool, reason error, begun, idled bool) {
 	w := x.worker
 	// A connection that was idle may have been closed while the request was on
 	// its way: that is nobody's failure, and where nothing can have happened
 	// because of the request it is sent once more (RFC 9110, 9.2.2). With any
 	// other request nobody knows what the server has done.
-	if reused && !begun && x.repeatable && !x.repeated && reason != httpconn.ErrTimeout {
+	if idled && !begun && x.repeatable && !x.repeated && reason != httpconn.ErrTimeout {
 		x.repeated = true
 		p.repeated.Add(1)
 		clear(x.tried)
 		x.tried = x.tried[:0]
-		x.forwardAgain()
+		x.forward(x.readHead())
 		return
 	}
 	x.failure = reasonText(reason)
 	status := 502
 	switch {
-	case reason == netloop.ErrMemory:
+	case isOurs(reason):
 		status = 503
-	case reused && !begun && reason != httpconn.ErrTimeout:
+	case idled && !begun && reason != httpconn.ErrTimeout:
 	case reason == httpconn.ErrTimeout:
 		status = 504
 		p.failed()
@@ -235,7 +231,8 @@ func (x *exchange) lost(p *pool, reason error, begun, reused bool) {
 	x.fail(status)
 }
 
-// fail answers a request that no server has answered.
+// fail answers a request that no server has answered. The exchange is over then,
+// and x another's: nothing of its state is what it was.
 func (x *exchange) fail(status int) {
 	fields := ""
 	if status == 503 {

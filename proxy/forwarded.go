@@ -100,7 +100,7 @@ func parseAddr(b []byte) (netip.Addr, bool) {
 	a, err := netip.ParseAddr(s)
 	if err != nil {
 		if with, err := netip.ParseAddrPort(s); err == nil {
-			return with.Addr().Unmap(), true
+			return with.Addr().WithZone("").Unmap(), true
 		}
 		if n := len(s); n > 2 && s[0] == '[' && s[n-1] == ']' {
 			if a, err = netip.ParseAddr(s[1 : n-1]); err == nil && a.Zone() == "" {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"redoubt/netloop/http1"
@@ -59,6 +60,7 @@ func (w *worker) requestHead(x *exchange, r *http1.Request) bool {
 		return false
 	}
 	host := false
+	counts := asksAboutTheWay(r.Method())
 	named := namesFields(r.Elements(http1.Connection))
 	for _, f := range r.Fields() {
 		k := f.Known()
@@ -67,8 +69,13 @@ func (w *worker) requestHead(x *exchange, r *http1.Request) bool {
 			k == http1.Trailer && !x.chunked,
 			named && k != http1.Host && isNamed(r.Elements(http1.Connection), r.Name(f)),
 			k == http1.Host && r.Form() == http1.AbsoluteForm,
-			k == http1.Other && isRequestID(r.Name(f)):
+			k == http1.Other && (isRequestID(r.Name(f)) || isDisguised(r.Name(f), rules)):
 			continue
+		case counts && k == http1.Other && bytes.EqualFold(r.Name(f), []byte(maxForwardsName)):
+			if n, err := strconv.ParseUint(string(r.Value(f)), 10, 32); err == nil && n > 0 {
+				out.Field(maxForwardsName, strconv.AppendUint(nil, n-1, 10))
+				continue
+			}
 		case k == http1.Host:
 			host = true
 		}
@@ -172,6 +179,18 @@ func isNamed(elements func(func([]byte) bool), name []byte) bool {
 		}
 	}
 	return false
+}
+
+// isDisguised tells that a server which makes variables of fields (CGI, WSGI) would
+// take this one for another that ends here or that the proxy sets: they have _ for -
+// there.
+func isDisguised(name []byte, rules *rewrite.Rules) bool {
+	if bytes.IndexByte(name, '_') < 0 {
+		return false
+	}
+	plain := string(bytes.ReplaceAll(name, []byte("_"), []byte("-")))
+	k := http1.KnownField(plain)
+	return endsInRequest[k] || k == http1.Host || k == http1.Via || strings.EqualFold(plain, requestIDName) || rules.OwnsName(plain)
 }
 
 func isRequestID(name []byte) bool {

@@ -3,6 +3,7 @@
 package proxy
 
 import (
+	"bytes"
 	"net/netip"
 	"strconv"
 	"time"
@@ -28,7 +29,11 @@ func (x *exchange) judge(r *http1.Request) bool {
 		x.session.CloseAfter() // what follows was meant for the tunnel, and is no request
 	}
 	if x.plan.filter != nil {
-		v := x.plan.filter.Check(x.client, x.conns, r, w.loop.Now())
+		conns := x.conns
+		if x.trusted {
+			conns = 0 // they are those of many clients
+		}
+		v := x.plan.filter.Check(x.client, conns, r, w.loop.Now())
 		x.judged = w.loop.Clock()
 		if v.Rule != nil {
 			x.rule, x.dry = v.Rule, v.Dry
@@ -42,10 +47,21 @@ func (x *exchange) judge(r *http1.Request) bool {
 	switch {
 	case r.Form() == http1.AuthorityForm: // a tunnel to anywhere is no filter's business
 		x.failure = "CONNECT is not allowed"
-		x.reply(405, "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH\r\n")
+		x.reply(405, allowed)
 	case x.route == nil:
 		x.failure = "no route"
 		x.reply(404, "")
+	case r.Has(http1.Via) && goesInCircles(r):
+		x.failure = "the request has come through here again and again"
+		x.reply(508, "")
+	case x.isLast(r):
+		x.failure = "Max-Forwards is 0"
+		if string(r.Method()) == "TRACE" { // which would tell what others have sent
+			x.reply(405, allowed)
+			return false
+		}
+		x.status = 204
+		x.session.Reply(204, allowed, nil)
 	case w.short():
 		x.failure = "memory for buffers is running out"
 		w.counts.shed.Add(1)
@@ -68,6 +84,40 @@ func (x *exchange) refuse(v filter.Verdict) {
 	default:
 		x.reply(v.Status, "")
 	}
+}
+
+// mostRounds is how many proxies of our kind may be one behind the other.
+const mostRounds = 8
+
+// goesInCircles tells that a request has come through so many that it has come
+// through the same ones: an upstream leads back here.
+func goesInCircles(r *http1.Request) bool {
+	n := 0
+	for e := range r.Elements(http1.Via) {
+		if bytes.HasSuffix(e, []byte(" redoubt")) {
+			n++
+		}
+	}
+	return n >= mostRounds
+}
+
+// allowed are the usual methods, as an answer of our own lists them.
+const allowed = "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH\r\n"
+
+// maxForwardsName counts down in requests that ask about the way (RFC 9110, 7.6.2).
+const maxForwardsName = "Max-Forwards"
+
+func asksAboutTheWay(method []byte) bool {
+	return string(method) == "OPTIONS" || string(method) == "TRACE"
+}
+
+// isLast tells that a request which asks about the way is not to go farther.
+func (x *exchange) isLast(r *http1.Request) bool {
+	if !asksAboutTheWay(r.Method()) {
+		return false
+	}
+	value, ok := r.Find(maxForwardsName)
+	return ok && string(value) == "0"
 }
 
 // clientOf is the client's address, as far as those say who are trusted: the

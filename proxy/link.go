@@ -24,7 +24,7 @@ type linkState struct {
 	exchange *exchange // whose it is; nil: nobody's
 	carries  bool      // ... a request of it
 	stands   bool
-	reused   bool // it has carried one before
+	idled    bool // it was in its pool before
 	place    int  // among its pool's idle ones, from 1; 0: not there
 }
 
@@ -88,7 +88,6 @@ func (k *link) OnDone(_ *httpconn.Client, trailers *http1.Body, reusable bool) {
 	}
 	switch {
 	case reusable:
-		k.reused = true
 		k.pool.keep(k)
 	case k.Surplus():
 		k.worker.counts.surplus.Add(1)
@@ -116,19 +115,19 @@ func (k *link) OnDrain(*httpconn.Client) {
 // OnClose ends the link.
 func (k *link) OnClose(_ *httpconn.Client, reason error) {
 	w, p := k.worker, k.pool
+	p.open--
 	p.origin.open.Add(-1)
 	if k.place != 0 {
 		p.remove(k)
 	}
-	if !k.stands && reason != nil && !w.loop.Draining() {
-		p.failed()
-	}
 	x, carried, begun := k.exchange, k.carries, k.Begun()
 	k.part()
 	if x != nil && carried {
-		x.lost(p, reason, begun, k.reused)
+		x.lost(p, reason, begun, k.idled)
 	} else if x != nil {
 		x.notConnected(k, reason)
+	} else if !k.stands && reason != nil && !isOurs(reason) && !w.loop.Draining() {
+		p.failed()
 	}
 	k.pool = nil
 	w.links.Put(k)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"redoubt/internal/metrics"
 )
@@ -56,7 +57,7 @@ func (p *Proxy) writeRequests(m *metrics.Writer) {
 	m.Family("redoubt_proxy_requests_total", metrics.KindCounter, "Requests that were answered, by route and status; 499 is a client that did not wait, 0 one that was closed on without a word")
 	for _, k := range slices.SortedFunc(maps.Keys(sums), func(a, b key) int {
 		if a.route != b.route {
-			return compareText(a.route, b.route)
+			return strings.Compare(a.route, b.route)
 		}
 		return a.status - b.status
 	}) {
@@ -82,13 +83,6 @@ func (p *Proxy) writeRequests(m *metrics.Writer) {
 	m.Sample(p.sum(func(c *counts) float64 { return float64(c.cut.Value()) }))
 	m.Family("redoubt_proxy_gone_total", metrics.KindCounter, "Clients that did not wait for the end of an answer")
 	m.Sample(p.sum(func(c *counts) float64 { return float64(c.gone.Value()) }))
-}
-
-func compareText(a, b string) int {
-	if a < b {
-		return -1
-	}
-	return 1
 }
 
 func (p *Proxy) writeConnections(m *metrics.Writer) {
@@ -126,7 +120,7 @@ func (p *Proxy) writeUpstreams(m *metrics.Writer) {
 	each("redoubt_proxy_upstream_connections", metrics.KindGauge, "Connections to the server", func(o *origin) float64 { return float64(o.open.Load()) })
 	each("redoubt_proxy_upstream_active", metrics.KindGauge, "... that have a request under way", func(o *origin) float64 { return float64(o.active.Load()) })
 	counter("redoubt_proxy_upstream_requests_total", "Requests sent to the server", func(l *pool) *metrics.Counter { return &l.requests })
-	counter("redoubt_proxy_upstream_reused_total", "... over a connection that had carried others", func(l *pool) *metrics.Counter { return &l.reused })
+	counter("redoubt_proxy_upstream_reused_total", "... over a connection that was there, idle", func(l *pool) *metrics.Counter { return &l.reused })
 	counter("redoubt_proxy_upstream_repeated_total", "... a second time, as such a connection had ended", func(l *pool) *metrics.Counter { return &l.repeated })
 	counter("redoubt_proxy_upstream_dialled_total", "Connections begun", func(l *pool) *metrics.Counter { return &l.dialled })
 	counter("redoubt_proxy_upstream_failures_total", "Connections that could not be had, or brought no whole answer", func(l *pool) *metrics.Counter { return &l.failures })

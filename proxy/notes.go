@@ -14,7 +14,7 @@ type notes struct {
 	id   span // the request's, always there
 
 	method, target, path, host, referer, agent, client span
-	minor                                               int
+	minor                                              int
 }
 
 type span struct{ from, to int }

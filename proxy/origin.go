@@ -23,7 +23,7 @@ type origin struct {
 	sick  atomic.Bool  // says the health check
 	fails atomic.Int32 // in a row, without an answer between
 	until atomic.Int64 // when it may be tried again, on the group's clock; 0: now
-	old   atomic.Bool  // its last answer was HTTP/1.0: it knows no chunks
+	old   atomic.Int64 // until then it is taken for one that speaks HTTP/1.0, and knows no chunks
 
 	pools []*pool // by loop
 }
@@ -80,6 +80,23 @@ func (o *origin) failed(most int, rest, now time.Duration) {
 		o.until.Store(int64(now + rest))
 	}
 }
+
+// oldFor is how long an answer of HTTP/1.0 is remembered: a server may have been
+// exchanged for a newer one, and if all it gets are chunks nothing else would tell.
+const oldFor = 30 * time.Second
+
+// speaks notes what version of HTTP the server has answered in.
+func (o *origin) speaks(minor int, now time.Duration) {
+	switch {
+	case minor == 0:
+		o.old.Store(int64(now + oldFor))
+	case o.old.Load() != 0:
+		o.old.Store(0)
+	}
+}
+
+// takesChunks tells whether it may be sent any.
+func (o *origin) takesChunks(now time.Duration) bool { return int64(now) >= o.old.Load() }
 
 // rested tells whether enough time has passed since the last failures.
 func (o *origin) rested(now time.Duration) bool { return int64(now) >= o.until.Load() }

@@ -4,6 +4,7 @@ package proxy
 
 import (
 	"bytes"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -29,10 +30,10 @@ type plan struct {
 // route says where requests go, and what is done to them.
 type route struct {
 	*config.Route
-	number   int
-	to       *upstream
-	path     string // without the *
-	prefix   bool   // any rest may follow
+	number int
+	to     *upstream
+	path   string // without the *
+	prefix bool   // any rest may follow
 }
 
 // newPlan compiles a configuration. Servers and the filter's state go on where
@@ -58,14 +59,14 @@ func newPlan(c *config.Config, before *plan, loops int) (*plan, error) {
 	}
 	byConfig := make(map[*config.Upstream]*upstream)
 	for i, uc := range c.Upstreams {
+		if n := uc.Connections; n > 0 && n < loops {
+			return nil, fmt.Errorf("upstreams.%s.connections: %d is fewer than the %d event loops, which share them: allow as many, or use fewer --workers", uc.Name, n, loops)
+		}
 		u := &upstream{Upstream: uc, number: i}
 		for _, name := range uc.Servers {
 			o := known[uc.Name+" "+name]
 			if o == nil {
 				o = newOrigin(name, loops)
-			}
-			if uc.Health == nil {
-				o.sick.Store(false) // nobody would ever say otherwise
 			}
 			u.origins = append(u.origins, o)
 		}

@@ -16,6 +16,8 @@ type pool struct {
 	worker   *worker // nil until a loop has it
 	origin   *origin
 	upstream *upstream // as the plan in force has it; nil: not there any more
+	most     int       // connections that the loop may have to the server: its share of those allowed; 0: no limit
+	open     int       // ... that it has
 	idle     []*link
 
 	requests, reused, repeated, dialled, failures metrics.Counter
@@ -28,6 +30,7 @@ func (p *pool) dial(addr netip.AddrPort, x *exchange) *link {
 	w := p.worker
 	k := w.links.Get()
 	k.linkState = linkState{worker: w, pool: p, addr: addr, exchange: x}
+	p.open++
 	p.origin.open.Add(1)
 	p.dialled.Add(1)
 	o := httpconn.ClientOptions{DialTimeout: p.upstream.Dial, IdleTimeout: p.upstream.Idle}
@@ -36,19 +39,32 @@ func (p *pool) dial(addr netip.AddrPort, x *exchange) *link {
 	return k
 }
 
-// take takes an idle connection that will do for a request; nil if there is
-// none. The system is asked whether it still stands where the request could not
-// be repeated: an event that tells may be on its way.
-func (p *pool) take(repeatable bool) *link {
+// take takes an idle connection that will do for a request; nil if there is none.
+// The system is asked whether it still stands, and has nothing to say: an event
+// that tells may be on its way, and what was sent unasked would pass for the answer.
+func (p *pool) take() *link {
 	for len(p.idle) > 0 {
 		k := p.idle[len(p.idle)-1]
 		p.remove(k)
-		if k.Usable() && p.origin.at(k.addr) && (repeatable || k.Conn().Quiet()) {
+		if k.Usable() && p.origin.at(k.addr) && k.Conn().Quiet() {
 			return k
 		}
 		k.Close()
 	}
 	return nil
+}
+
+// room tells whether one more connection is allowed.
+func (p *pool) room() bool { return p.most == 0 || p.open < p.most }
+
+// share is a loop's part of the connections that are allowed to a server: what one
+// loop keeps idle another cannot have.
+func share(most, loop, loops int) int {
+	n := most / loops
+	if loop < most%loops {
+		n++
+	}
+	return n
 }
 
 // keep takes in a connection that nobody needs now, if there is room.
@@ -58,7 +74,7 @@ func (p *pool) keep(k *link) {
 		return
 	}
 	p.idle = append(p.idle, k)
-	k.place = len(p.idle)
+	k.place, k.idled = len(p.idle), true
 }
 
 func (p *pool) remove(k *link) {
@@ -73,7 +89,7 @@ func (p *pool) remove(k *link) {
 // ready makes the connections that the server is to have at the start.
 func (p *pool) ready() {
 	if addrs := p.origin.addresses(); len(addrs) > 0 {
-		for n := len(p.idle); n < min(p.upstream.Ready, p.upstream.Keepalive) && p.upstream.room(p.origin); n++ {
+		for n := len(p.idle); n < min(p.upstream.Ready, p.upstream.Keepalive) && p.room(); n++ {
 			p.dial(addrs[0], nil)
 		}
 	}

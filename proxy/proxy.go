@@ -22,6 +22,7 @@ import (
 type Options struct {
 	Workers int  // loops; 0: 1
 	Busy    bool // loops never sleep: see netloop.Busy
+	Files   int  // descriptors that a connection of a client may take, with all that comes of it; 0: 2
 	// Warn hears of what an operator should know. It may be called from any
 	// goroutine. nil: nobody does.
 	Warn func(text string)
@@ -60,8 +61,10 @@ func New(c *config.Config, o Options) (*Proxy, error) {
 	if o.Busy {
 		wait = netloop.Busy
 	}
-	// A client's connection may need one to a server.
-	most := max(1, (machine.OpenFiles()-keptFiles-3*o.Workers)/2)
+	if o.Files <= 0 {
+		o.Files = 2 // its own, and one to a server
+	}
+	most := max(1, (machine.OpenFiles()-keptFiles-3*o.Workers)/o.Files)
 	conns := c.Limits.Connections
 	if conns <= 0 || conns > most {
 		conns = most
@@ -123,6 +126,7 @@ func (p *Proxy) Run() error {
 	p.running.Lock()
 	defer p.running.Unlock()
 	p.mu.Lock()
+	p.find(p.plan)
 	p.care = p.takeCare(p.plan)
 	p.mu.Unlock()
 	err := p.group.Run()
@@ -169,6 +173,7 @@ func (p *Proxy) Reload(c *config.Config) error {
 		p.plan = next
 		return nil
 	}
+	p.find(next)
 	taken := make(chan struct{}, len(p.workers))
 	for _, w := range p.workers {
 		w.loop.Post(func() { w.use(next); taken <- struct{}{} })
@@ -182,6 +187,13 @@ func (p *Proxy) Reload(c *config.Config) error {
 		}
 	}
 	p.care.stop()
+	for _, u := range next.upstreams {
+		for _, o := range u.origins {
+			if u.Health == nil {
+				o.sick.Store(false) // nobody would ever say otherwise
+			}
+		}
+	}
 	if p.plan = next; !ended {
 		p.care = p.takeCare(next)
 	}

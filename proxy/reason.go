@@ -26,3 +26,13 @@ func reasonText(err error) string {
 	}
 	return err.Error()
 }
+
+// isOurs tells that the proxy lacked something, and the server did not.
+func isOurs(err error) bool {
+	for _, ours := range []error{netloop.ErrMemory, unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.EADDRNOTAVAIL} {
+		if errors.Is(err, ours) {
+			return true
+		}
+	}
+	return false
+}

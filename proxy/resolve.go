@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"sync"
 	"time"
 )
 
@@ -13,6 +14,7 @@ const (
 	resolveEvery   = 30 * time.Second
 	resolveSooner  = 2 * time.Second // while there is no address
 	resolveTimeout = 5 * time.Second
+	firstTimeout   = 2 * time.Second
 )
 
 // lookup finds the addresses of a name; net.DefaultResolver's in earnest.
@@ -37,6 +39,22 @@ func (p *Proxy) resolve(ctx context.Context, o *origin, first func()) {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// find looks for servers of a plan that nobody has looked for yet, for as long as
+// requests can be expected to wait for a start or a reload.
+func (p *Proxy) find(pl *plan) {
+	ctx, cancel := context.WithTimeout(context.Background(), firstTimeout)
+	defer cancel()
+	var group sync.WaitGroup
+	for _, u := range pl.upstreams {
+		for _, o := range u.origins {
+			if host, port := o.split(); o.addresses() == nil {
+				group.Go(func() { p.resolveOnce(ctx, o, host, port) })
+			}
+		}
+	}
+	group.Wait()
 }
 
 func (p *Proxy) resolveOnce(ctx context.Context, o *origin, host string, port uint16) {

@@ -229,7 +229,7 @@ func canon(list []message) string {
 func TestAnySplitIsTheSame(t *testing.T) {
 	c := newCutter(t)
 	step := 1
-	if testing.Short() {
+	if testing.Short() || instrumented {
 		step = 7
 	}
 	for i := range dramas {
@@ -263,7 +263,7 @@ func TestLongOnesToo(t *testing.T) {
 	d := &drama{name: "long", client: post(long+"\r\nTransfer-Encoding: chunked", chunks) + post("Content-Length: 60000", text[:60000]) + field(long) + line("GET /4 HTTP/1.1"),
 		server: []string{with("Transfer-Encoding: chunked", chunks), with(long+"\r\nContent-Length: 60000", text[:60000]), hello, with(closing+long, text[:50000])}}
 	runs := 40
-	if testing.Short() {
+	if testing.Short() || instrumented {
 		runs = 4
 	}
 	c.random(d, c.checker(d), runs)

@@ -241,6 +241,7 @@ var spoilt = []string{
 	chunked("1\r\na\n0\r\n\r\n"),
 	chunked("1\r\na0\r\n\r\n"),
 	chunked("1\r\nab\r\n0\r\n\r\n"),
+	chunked("1\r\nab\n0\r\n\r\n"),
 	chunked("2\r\na\r\n0\r\n\r\n"),
 	chunked("1\r\na\r\r\n0\r\n\r\n"),
 	chunked("1 a\r\na\r\n0\r\n\r\n"),

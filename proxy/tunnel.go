@@ -119,6 +119,7 @@ func (t *tunnel) close() {
 func (t *tunnel) end() {
 	x, k := t.exchange, t.link
 	x.worker.counts.tunnels.Add(-1)
+	k.pool.open--
 	k.pool.origin.open.Add(-1)
 	k.Client, k.pool = httpconn.Client{}, nil // it has handed its connection over, and is of no use
 	x.worker.links.Put(k)

@@ -46,8 +46,3 @@ func (u *upstream) pick(turn int, tried []*origin, now time.Duration) *origin {
 	}
 	return best
 }
-
-// room tells whether one more connection to a server is allowed.
-func (u *upstream) room(o *origin) bool {
-	return u.Connections == 0 || o.open.Load() < int64(u.Connections)
-}

@@ -89,6 +89,7 @@ func (w *worker) use(next *plan) {
 		for _, o := range u.origins {
 			p := o.pools[w.index]
 			p.worker, p.upstream = w, u
+			p.most = share(u.Connections, w.index, len(o.pools))
 			kept[p] = true
 			for len(p.idle) > u.Keepalive {
 				k := p.idle[0]

@@ -63,7 +63,8 @@ func startFront(inner engine, c *serveCmd, log io.Writer) (engine, []string, err
 	loops := loopsFor(c.Workers, busy, machine.AvailableProcessors())
 	roomBesides(2 * loops) // its own, and the API's
 	log = &sharedWriter{w: log}
-	p, err := proxy.New(read, proxy.Options{Workers: loops, Busy: busy, Warn: func(text string) { fmt.Fprintf(log, "warning: %s\n", text) }})
+	// A client, the proxy's connection to the API, and the API's end of it.
+	p, err := proxy.New(read, proxy.Options{Workers: loops, Busy: busy, Files: 3, Warn: func(text string) { fmt.Fprintf(log, "warning: %s\n", text) }})
 	if err != nil {
 		return nil, nil, badInput(err)
 	}

@@ -119,8 +119,12 @@ func (c *serveCmd) Run(s *streams) error {
 	}
 	debug.FreeOSMemory() // what loading needed
 
+	limits := c.serverFlags
+	if c.Front != "" {
+		limits.MaxConns = 0 // those of the proxy to the API are no clients
+	}
 	e, err := newEngine(c.Engine, handlers.New(st), engineOptions{
-		workers: c.Workers, busy: busy, short: c.ShortHeads, limits: c.serverFlags, metrics: admin != nil,
+		workers: c.Workers, busy: busy, short: c.ShortHeads, limits: limits, metrics: admin != nil,
 	})
 	if err != nil {
 		return errors.Join(err, st.Close())

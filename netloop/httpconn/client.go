@@ -147,7 +147,7 @@ func (c *Client) Dial(l *netloop.Loop, addr netip.AddrPort, o ClientOptions, h C
 }
 
 // Conn is the client's connection, for its addresses and how much output is
-// pending.
+// pending; nil from OnClose on.
 func (c *Client) Conn() *netloop.Conn { return c.conn }
 
 // Outstanding is how many requests have no whole answer yet.

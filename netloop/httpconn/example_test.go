@@ -28,7 +28,10 @@ func (greeter) OnRequest(s *httpconn.Session, r *http1.Request) {
 
 // visitor asks two questions over one connection, the second when the first
 // is answered.
-type visitor struct{ asked int }
+type visitor struct {
+	group *netloop.Group
+	asked int
+}
 
 var questions = []string{
 	"GET /door HTTP/1.1\r\nHost: example\r\n\r\n",
@@ -66,7 +69,7 @@ func (v *visitor) OnDrain(*httpconn.Client) {}
 
 func (v *visitor) OnClose(c *httpconn.Client, reason error) {
 	fmt.Println("closed, reason:", reason)
-	go c.Conn().Loop().Group().Shutdown(context.Background())
+	go v.group.Shutdown(context.Background())
 }
 
 // A small server, and a client on the same loop.
@@ -85,7 +88,7 @@ func Example() {
 		panic(err)
 	}
 	loop.Post(func() {
-		httpconn.Dial(loop, listener.Addr(), httpconn.ClientOptions{DialTimeout: time.Second, HeadTimeout: 10 * time.Second}, &visitor{})
+		httpconn.Dial(loop, listener.Addr(), httpconn.ClientOptions{DialTimeout: time.Second, HeadTimeout: 10 * time.Second}, &visitor{group: group})
 	})
 	if err := group.Run(); err != nil {
 		panic(err)

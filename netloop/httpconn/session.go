@@ -272,7 +272,11 @@ func (s *Session) PauseBody() {
 // ResumeBody goes on with it.
 func (s *Session) ResumeBody() {
 	s.conn.ResumeRead()
-	if s.phase == inBody {
+	switch {
+	case s.phase != inBody:
+	case s.peerDone && !s.inData && s.conn.Held() == 0:
+		s.cutShort() // its end was seen before the pause: no event comes any more
+	default:
 		s.conn.SetDeadline(s.server.options.BodyTimeout)
 	}
 }
