@@ -1,16 +1,16 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"redoubt/internal/jsonc"
 	"redoubt/netloop/http1"
 	"redoubt/proxy/filter"
-	"redoubt/proxy/subst"
+	"redoubt/proxy/pattern"
 )
 
 // answer reads the status of a refusal, or "close".
@@ -100,15 +100,10 @@ func (h *headerReading) fields() []jsonc.Field {
 	}
 }
 
-// badPattern says what is wrong with an expression, and where: subst, which has
-// the same syntax, knows.
+// badPattern says what is wrong with an expression, and where.
 func badPattern(v jsonc.Value, find string, err error) error {
-	at, reason := -1, err.Error()
-	_, err = subst.Compile([]subst.Rule{{Find: find}}, subst.Options{})
-	if e, ok := errors.AsType[*subst.RuleError](err); ok {
-		at, reason = e.Offset, strings.TrimSuffix(e.Reason, ", or use flag l for literal text")
-	}
-	return v.ErrorfAt(at, "match: %s", reason)
+	at, reason := pattern.Fault(find, syntax.Perl, err)
+	return v.ErrorfAt(at, "match: %s", pattern.WithoutFlags(reason))
 }
 
 func (r *reader) readHeaders(v jsonc.Value) error {

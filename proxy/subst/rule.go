@@ -1,13 +1,13 @@
 package subst
 
 import (
-	"errors"
 	"fmt"
 	"regexp/syntax"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"redoubt/proxy/pattern"
 	"redoubt/proxy/subst/prefilter"
 )
 
@@ -115,92 +115,12 @@ func parseRule(r Rule) (rule, *RuleError) {
 	}
 	var err error
 	if parsed.find, err = syntax.Parse(r.Find, flags); err != nil {
-		return rule{}, findError(r.Find, flags, err)
+		offset, reason := pattern.Fault(r.Find, flags, err)
+		return rule{}, &RuleError{Part: "find", Offset: offset, Reason: reason}
 	}
 	var bad *RuleError
 	parsed.put, bad = parsePut(r.Put, parsed.find.MaxCap(), flags&syntax.Literal != 0)
 	return parsed, bad
-}
-
-// findError says what the parser of expressions has against a text, and where.
-func findError(text string, flags syntax.Flags, err error) *RuleError {
-	bad := &RuleError{Part: "find", Offset: -1, Reason: err.Error()}
-	e, ok := errors.AsType[*syntax.Error](err)
-	if !ok {
-		return bad
-	}
-	bad.Offset = findOffset(text, flags, e)
-	bad.Reason = e.Code.String()
-	if e.Expr != "" && e.Code != syntax.ErrMissingParen && e.Code != syntax.ErrUnexpectedParen { // of these it is all the text
-		bad.Reason += fmt.Sprintf(" %.60q", e.Expr)
-	}
-	behind := strings.HasPrefix(e.Expr, "(?<=") || strings.HasPrefix(e.Expr, "(?<!")
-	switch {
-	case e.Code == syntax.ErrInvalidUTF8:
-		bad.Reason += "; an expression is text in UTF-8, other bytes match by . or a class such as [^a]"
-	case e.Code == syntax.ErrInvalidPerlOp || behind:
-		bad.Reason += "; Go's syntax has neither look-around nor atomic groups, (?:...) groups without counting"
-	case e.Code == syntax.ErrInvalidEscape:
-		bad.Reason += `; write \\ for a backslash; there are no back references`
-	case e.Code == syntax.ErrInvalidRepeatSize:
-		bad.Reason += "; counts go up to 1000, also those of nested repetitions multiplied"
-	case e.Code == syntax.ErrLarge || e.Code == syntax.ErrNestingDepth:
-		bad.Reason += "; spread it over several rules"
-	default:
-		bad.Reason += `; write \ before a character that is meant as such, or use flag l for literal text`
-	}
-	return bad
-}
-
-// findOffset finds the place of an error, which the parser does not tell: the
-// shortest beginning of the text that already has it ends where it is. Texts
-// over 2 KB are left, for the search is quadratic.
-func findOffset(text string, flags syntax.Flags, e *syntax.Error) int {
-	switch e.Code {
-	case syntax.ErrInvalidUTF8:
-		return firstInvalid(text)
-	case syntax.ErrTrailingBackslash:
-		return len(text) - 1
-	case syntax.ErrLarge, syntax.ErrNestingDepth, syntax.ErrInternalError:
-		return -1
-	}
-	if len(text) > 2<<10 {
-		return -1
-	}
-	// What comes before a parenthesis that is never closed is the longest
-	// beginning without a fault.
-	if e.Code == syntax.ErrMissingParen {
-		for n := len(text) - 1; n >= 0; n-- {
-			if _, err := syntax.Parse(text[:n], flags); err == nil {
-				return n
-			}
-		}
-		return -1
-	}
-	for n := 1; n <= len(text); n++ {
-		_, err := syntax.Parse(text[:n], flags)
-		same, ok := errors.AsType[*syntax.Error](err)
-		switch {
-		case !ok || same.Code != e.Code:
-		case e.Code == syntax.ErrUnexpectedParen: // Expr is the whole text
-			return n - 1
-		case same.Expr == e.Expr:
-			return strings.LastIndex(text[:n], e.Expr)
-		}
-	}
-	return -1
-}
-
-// firstInvalid is where a text stops being UTF-8.
-func firstInvalid(text string) int {
-	for i, r := range text {
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 // ParseReplace reads a rule as the command line has it: s/FIND/PUT/FLAGS. The
