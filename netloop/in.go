@@ -43,7 +43,7 @@ func (c *Conn) receive() {
 // was.
 func (c *Conn) read() int {
 	l := c.loop
-	into := l.scratch
+	into := l.scratch[:l.readSize]
 	if c.held > 0 {
 		if c.filled || c.held == len(c.kept) {
 			c.grow()

@@ -23,13 +23,14 @@ type Loop struct {
 	unix    int64 // wall clock, seconds
 	newUnix int64 // when unix has to be read anew
 
-	wheel   wheel
-	alarm   alarm
-	memory  *slab.Cache
-	objects *slab.Objects[Conn]
-	scratch []byte // every read begins here, unless its connection has kept input
-	vectors [maxVectors]unix.Iovec
-	small   [smallOutput]byte // where small segments are put together
+	wheel    wheel
+	alarm    alarm
+	memory   *slab.Cache
+	objects  *slab.Objects[Conn]
+	scratch  []byte // every read begins here, unless its connection has kept input
+	readSize int    // of it, for one read
+	vectors  [maxVectors]unix.Iovec
+	small    [smallOutput]byte // where small segments are put together
 
 	conns []*Conn // by slot; nil: free
 	gens  []uint32
@@ -91,6 +92,7 @@ func newLoop(g *Group, index int) (l *Loop, err error) {
 		return l, err
 	}
 	l.acceptTimer.Func = l.resumeAccept
+	l.readSize = scratchSize
 	l.rest.Store(resting)
 	l.readClock()
 	return l, nil
@@ -131,6 +133,11 @@ func (l *Loop) Unix() int64 { return l.unix }
 // was left, output that the system did not take at once or that was corked, and
 // small segments that were put together. It is the loop's thread's to ask.
 func (l *Loop) Copied() int64 { return l.copied }
+
+// SetReadSize bounds what one read brings, from 1 KB to 64 KB, which is the default.
+// Where a peer does not take what comes of a read, that much has to be kept: while
+// memory is scarce, many connections can go on with little each.
+func (l *Loop) SetReadSize(n int) { l.readSize = min(max(n, 1<<10), scratchSize) }
 
 // Wall is the time of day, as it was when the iteration began. It is counted from
 // the group's begin: a clock that is set later does not change it.

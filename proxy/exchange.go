@@ -149,6 +149,7 @@ func (x *exchange) OnBody(s *httpconn.Session, piece []byte) {
 	k.More(out.List())
 	if k.Conn().Pending() > 0 {
 		s.PauseBody()
+		x.worker.look()
 	}
 }
 

@@ -1,6 +1,6 @@
-//go:build linux && race
+//go:build linux && (race || slabdebug)
 
 package proxy
 
-// instrumented: the race detector allocates.
+// instrumented: the race detector and slabdebug allocate.
 const instrumented = true

@@ -102,6 +102,7 @@ func (k *link) OnTurn(*httpconn.Client) {
 	k.worker.flush()
 	if x := k.exchange; x != nil && x.session.Conn().Pending() > 0 {
 		k.PauseBody()
+		k.worker.look() // what the client has not taken was kept
 	}
 }
 

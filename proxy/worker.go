@@ -127,19 +127,38 @@ func (w *worker) flush() {
 	}
 }
 
+// largeRead is how much is read at once otherwise.
+const largeRead = 64 << 10
+
 // Of memory for buffers a quarter is left for exchanges that are under way: when
 // less is free, new ones are turned away.
 const reserve = 4
 
+// smallRead is how much is read at once then: what one exchange may have to keep
+// each way.
+const smallRead = 4 << 10
+
 // short tells whether memory for buffers is running out, as of a millisecond
 // ago.
 func (w *worker) short() bool {
-	if now := w.loop.Now(); now-w.lookedAt >= time.Millisecond {
-		w.lookedAt = now
-		s := w.loop.Group().Memory().Stats()
-		w.scarce = s.Free+s.Cached.Bytes < s.Quota/reserve
+	if w.loop.Now()-w.lookedAt >= time.Millisecond {
+		w.look()
 	}
 	return w.scarce
+}
+
+// look finds it out, and has less be read at once while it is so.
+func (w *worker) look() {
+	w.lookedAt = w.loop.Now()
+	s := w.loop.Group().Memory().Stats()
+	if scarce := s.Free+s.Cached.Bytes < s.Quota/reserve; scarce != w.scarce {
+		w.scarce = scarce
+		if scarce {
+			w.loop.SetReadSize(smallRead)
+		} else {
+			w.loop.SetReadSize(largeRead)
+		}
+	}
 }
 
 // nextID is a number that no other request has: a permutation of a counter,
