@@ -5,6 +5,7 @@ package netloop
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -177,6 +178,40 @@ func TestGoneBeforeAccept(t *testing.T) {
 		release()
 		c.expect("y")
 		c.Close()
+	}
+}
+
+// Whose a connection is, is known although the peer has reset it before anybody
+// looked: what it has sent is read, and may be judged by that.
+func TestPeerOfTheGone(t *testing.T) {
+	type heard struct {
+		early, late netip.AddrPort
+		text        string
+	}
+	all := make(chan heard, 1)
+	r := start(t, Options{}, func(c *Conn) Handler {
+		h := heard{early: c.RemoteAddr()}
+		return &funcs{
+			data: func(c *Conn, in []byte) int {
+				h.text += string(in)
+				return len(in)
+			},
+			close: func(c *Conn, _ error) {
+				h.late = c.RemoteAddr()
+				all <- h
+			},
+		}
+	})
+	for range times(20) {
+		release := r.hold(0)
+		c := r.dial()
+		own := c.LocalAddr().(*net.TCPAddr).AddrPort()
+		c.send("x")
+		c.reset()
+		release()
+		if h := wait(t, "OnClose", all); h.early != own || h.late != own || h.text != "x" {
+			t.Fatalf("%q comes from %v, later %v, want from %v", h.text, h.early, h.late, own)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"redoubt/internal/metrics"
 	"redoubt/netloop/httpconn"
@@ -88,31 +89,39 @@ func (c *counts) ofRoute(name string) *codes {
 
 // account counts and logs an exchange that has ended.
 func (x *exchange) account(err error) {
-	w := x.worker
-	c := w.counts
+	x.conclude(err)
+	now := x.worker.loop.Clock()
+	x.count(now)
+	x.log(now)
+}
+
+// conclude settles which status an exchange is counted with, and what has failed.
+// err is why it has ended; nil: with a whole answer.
+func (x *exchange) conclude(err error) {
 	switch refused, ok := err.(httpconn.Refused); {
 	case ok:
 		x.status, x.failure = int(refused), "the request's body is no good"
 	case x.cut, x.rule != nil && !x.dry: // by us
 	case err != nil && x.status == 0:
 		x.status, x.failure = clientGone, "the client has gone"
-		c.gone.Add(1)
+		x.worker.counts.gone.Add(1)
 	case err != nil:
 		x.failure = "cut short: " + reasonText(err)
-		c.gone.Add(1)
+		x.worker.counts.gone.Add(1)
 	}
-	now := w.loop.Clock()
-	switch {
-	case x.route == nil:
-		c.mu.Lock()
-		of := c.ofRoute("")
-		c.mu.Unlock()
-		of.add(x.status)
-	case x.plan == w.plan:
+}
+
+func (x *exchange) count(now time.Duration) {
+	c := x.worker.counts
+	if x.route != nil && x.plan == x.worker.plan {
 		c.byPlan[x.route.number].add(x.status)
-	default:
+	} else { // turned away, or of an old plan
+		name := ""
+		if x.route != nil {
+			name = x.route.Name
+		}
 		c.mu.Lock()
-		of := c.ofRoute(x.route.Name)
+		of := c.ofRoute(name)
 		c.mu.Unlock()
 		of.add(x.status)
 	}
@@ -122,6 +131,10 @@ func (x *exchange) account(err error) {
 	if x.judged != 0 {
 		c.filter.Observe(x.judged - x.begin)
 	}
+}
+
+func (x *exchange) log(now time.Duration) {
+	w := x.worker
 	if w.sink == nil {
 		return
 	}

@@ -103,8 +103,8 @@ func parseAddr(b []byte) (netip.Addr, bool) {
 			return with.Addr().WithZone("").Unmap(), true
 		}
 		if n := len(s); n > 2 && s[0] == '[' && s[n-1] == ']' {
-			if a, err = netip.ParseAddr(s[1 : n-1]); err == nil && a.Zone() == "" {
-				return a.Unmap(), true
+			if a, err = netip.ParseAddr(s[1 : n-1]); err == nil {
+				return a.WithZone("").Unmap(), true
 			}
 		}
 		return netip.Addr{}, false

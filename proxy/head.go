@@ -190,7 +190,7 @@ func isDisguised(name []byte, rules *rewrite.Rules) bool {
 	}
 	plain := string(bytes.ReplaceAll(name, []byte("_"), []byte("-")))
 	k := http1.KnownField(plain)
-	return endsInRequest[k] || k == http1.Host || k == http1.Via || strings.EqualFold(plain, requestIDName) || rules.OwnsName(plain)
+	return endsInRequest[k] || strings.EqualFold(plain, requestIDName) || rules.OwnsName(plain)
 }
 
 func isRequestID(name []byte) bool {
@@ -275,7 +275,7 @@ func appendMilliseconds(b []byte, d time.Duration) []byte {
 func (w *worker) cleanTrailers(t *http1.Body, rules *rewrite.Rules) []byte {
 	w.trailers = w.trailers[:0]
 	t.EachTrailer(func(name, value []byte) bool {
-		if k := http1.KnownField(string(name)); !endsInAnswer[k] && !endsInRequest[k] && !isRequestID(name) && !rules.RemovesTrailer(name) {
+		if k := http1.KnownField(string(name)); !endsInAnswer[k] && !endsInRequest[k] && !isRequestID(name) && !rules.OwnsName(string(name)) {
 			w.trailers = append(append(w.trailers, name...), ": "...)
 			w.trailers = append(append(w.trailers, value...), "\r\n"...)
 		}

@@ -117,7 +117,7 @@ func (x *exchange) isLast(r *http1.Request) bool {
 		return false
 	}
 	value, ok := r.Find(maxForwardsName)
-	return ok && string(value) == "0"
+	return ok && len(value) > 0 && len(bytes.Trim(value, "0")) == 0
 }
 
 // clientOf is the client's address, as far as those say who are trusted: the

@@ -110,6 +110,17 @@ func tokenEnd(in []byte, i int) int {
 	return len(in)
 }
 
+// IsToken tells whether s is a token (RFC 9110, 5.6.2), as methods and names of
+// fields are.
+func IsToken[T string | []byte](s T) bool {
+	for i := range len(s) {
+		if class[s[i]]&inToken == 0 {
+			return false
+		}
+	}
+	return len(s) > 0
+}
+
 // all tells whether every byte is of the class.
 func all(b []byte, bit uint8) bool {
 	for _, c := range b {

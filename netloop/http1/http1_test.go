@@ -310,3 +310,19 @@ func TestAppendDate(t *testing.T) {
 		}
 	}
 }
+
+func TestIsToken(t *testing.T) {
+	const marks = "!#$%&'*+-.^_`|~"
+	for c := range 256 {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+		want := letter || c < 0x80 && strings.ContainsRune(marks, rune(c))
+		for _, s := range []string{string([]byte{byte(c)}), string([]byte{'a', byte(c), 'b'})} {
+			if IsToken(s) != want || IsToken([]byte(s)) != want {
+				t.Errorf("%q: %v", s, IsToken(s))
+			}
+		}
+	}
+	if IsToken("") || IsToken([]byte{}) {
+		t.Error("nothing is a token")
+	}
+}

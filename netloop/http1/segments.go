@@ -103,7 +103,7 @@ func (s *Segments) StatusLine(code int, reason []byte) bool {
 // RequestLine begins a request of HTTP/1.1. It refuses a method that is no
 // token, and a target that is empty or has other bytes than a target may.
 func (s *Segments) RequestLine(method, target []byte) bool {
-	if len(method) == 0 || !all(method, inToken) || len(target) == 0 || targetEnd(target, 0) < len(target) {
+	if !IsToken(method) || len(target) == 0 || targetEnd(target, 0) < len(target) {
 		return false
 	}
 	s.room(len(method) + len(target) + len("  HTTP/1.1\r\n"))
@@ -116,13 +116,8 @@ func (s *Segments) RequestLine(method, target []byte) bool {
 // Field adds a field line. It refuses a name that is no token, and a value
 // with control bytes other than HTAB.
 func (s *Segments) Field(name string, value []byte) bool {
-	if len(name) == 0 || valueEnd(value, 0) < len(value) {
+	if !IsToken(name) || valueEnd(value, 0) < len(value) {
 		return false
-	}
-	for i := range len(name) {
-		if class[name[i]]&inToken == 0 {
-			return false
-		}
 	}
 	s.room(len(name) + len(value) + len(": \r\n"))
 	line := append(append(s.own, name...), ": "...)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"regexp"
 	"regexp/syntax"
-	"strings"
 
 	"redoubt/internal/jsonc"
 	"redoubt/netloop/http1"
@@ -60,11 +59,10 @@ func paths(to *[]string) read {
 }
 
 // notToken is where a text has something that is not in names of methods and
-// fields (RFC 9110, 5.6.2); -1 if it is such a name.
+// fields; -1 if it is such a name.
 func notToken(text string) int {
 	for i := range len(text) {
-		c := text[i]
-		if !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+		if !http1.IsToken(text[i : i+1]) {
 			return i
 		}
 	}

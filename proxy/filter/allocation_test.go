@@ -29,6 +29,7 @@ func TestNothingIsAllocated(t *testing.T) {
 		{"", someone, 1, []string{"GET /catalog/shoes?page=3 HTTP/1.1", "User-Agent: good", "X-Scanner: abc"}},
 		{"", someone, 1, []string{"GET /a//b/%2e%2e/./c HTTP/1.1"}},
 		{"", someone, 1, []string{"GET /" + strings.Repeat("a/../", 1600) + "%41 HTTP/1.1"}},
+		{"", someone, 1, []string{"GET /" + strings.Repeat(`a;/..\`, 1300) + "%3b HTTP/1.1"}},
 		{"connections", someone, 11, []string{"GET / HTTP/1.1"}},
 		{"network 2001:db8:1::/48", listed, 1, []string{"GET / HTTP/1.1"}},
 		{"method TRACE", someone, 1, []string{"TRACE / HTTP/1.1"}},

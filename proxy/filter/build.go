@@ -138,7 +138,7 @@ func (b *builder) rate(f *Filter, r Rate, running *limiter) *Error {
 func (b *builder) methods(f *Filter, methods []string) *Error {
 	f.methods = make(map[string]*Rule, len(methods))
 	for i, m := range methods {
-		if !isToken(m) || len(m) > http1.MaxMethod {
+		if !http1.IsToken(m) || len(m) > http1.MaxMethod {
 			return &Error{"methods", i, fmt.Sprintf("%q is no method", m)}
 		}
 		f.methods[m] = b.rule(methodKind, m)
@@ -166,7 +166,7 @@ func (b *builder) paths(f *Filter, patterns []string) *Error {
 func (b *builder) headers(f *Filter, headers []Header) *Error {
 	for i, h := range headers {
 		switch {
-		case !isToken(h.Name):
+		case !http1.IsToken(h.Name):
 			return &Error{"headers", i, fmt.Sprintf("%q is no name of a field", h.Name)}
 		case h.Match == nil:
 			return &Error{"headers", i, "nothing to match"}
@@ -180,15 +180,4 @@ func (b *builder) headers(f *Filter, headers []Header) *Error {
 		})
 	}
 	return nil
-}
-
-// isToken tells whether s is a token (RFC 9110, 5.6.2).
-func isToken(s string) bool {
-	for _, c := range []byte(s) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (c < '0' || c > '9') && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
-			return false
-		}
-	}
-	return s != ""
 }

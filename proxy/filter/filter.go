@@ -28,8 +28,9 @@ type Options struct {
 	// Paths begin with a slash. '*' at the end stands for any rest, also an empty
 	// one; without it the whole path is meant. They are compared, with case, with
 	// a request's path as it was sent and as servers may read it: with escapes
-	// decoded, "." and ".." resolved, and slashes in a row as one. Escapes in
-	// Paths are decoded, too.
+	// decoded, "." and ".." resolved, slashes in a row as one, backslashes as
+	// slashes or not, and with or without parameters (";" and what follows it in
+	// a segment). Escapes in Paths are decoded, too.
 	Paths []string
 
 	// Headers refuse a request if any field of a name has a value that matches.
@@ -112,9 +113,6 @@ type Verdict struct {
 	RetryAfter time.Duration // how long the client has to wait, if it asks too fast
 	Dry        bool          // let it in all the same
 }
-
-// Refused tells whether the request is not to be let in.
-func (v Verdict) Refused() bool { return v.Rule != nil && !v.Dry }
 
 // Check judges a request by the first rule that refuses it: connections,
 // networks, rate, methods, paths, headers. What is let in or refused by what

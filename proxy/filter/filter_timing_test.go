@@ -47,9 +47,23 @@ func BenchmarkCheck(b *testing.B) {
 			now := time.Duration(0)
 			for b.Loop() {
 				now += time.Microsecond
-				if f.Check(someone, 1, r, now).Refused() {
+				if isRefused(f.Check(someone, 1, r, now)) {
 					b.Fatal("refused")
 				}
+			}
+		})
+	}
+}
+
+// Paths as long as they may be, of which every reading is tried.
+func BenchmarkWorstPath(b *testing.B) {
+	f := build(b, Options{Paths: []string{"/.git/*", "/status"}})
+	for _, part := range []string{"a/../", `a\..\`, "a/..;/", "/.", ";", "%2e%2e%2f", "a%5c%2e%2e;%5c", "a;/%3b//", "abcdefghijkl/"} {
+		path := "/" + strings.Repeat(part, 8170/len(part)) + `%2e;/%5c\..`
+		b.Run(part, func(b *testing.B) {
+			r := parse(b, "GET "+path+" HTTP/1.1")
+			for b.Loop() {
+				f.Check(someone, 1, r, 0)
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 type paths struct {
 	exact    map[string]*Rule
 	prefixes []prefix // sorted by text
+	longest  int      // bytes of a text
 }
 
 type prefix struct {
@@ -25,7 +26,8 @@ type prefix struct {
 // add takes a pattern as it is written, and also with its escapes decoded: as it
 // is compared with requests whose escapes are.
 func (p *paths) add(pattern string, rule *Rule) {
-	decoded := string(decode([]byte(pattern)))
+	decoded := decode(pattern)
+	p.longest = max(p.longest, len(pattern))
 	if text, ok := strings.CutSuffix(pattern, "*"); ok {
 		p.prefixes = append(p.prefixes, prefix{text: text, rule: rule}, prefix{text: strings.TrimSuffix(decoded, "*"), rule: rule})
 		return
@@ -83,19 +85,43 @@ func (p *paths) match(path []byte) *Rule {
 
 // findRead looks for a path as servers may read it.
 func (p *paths) findRead(path []byte) *Rule {
-	var short [256]byte // what is not needed need not be cleared, either
-	buf := short[:0]
-	if len(path) > len(short) {
-		var long [http1.MaxTarget]byte
-		buf = long[:0]
+	const short = 256
+	if len(path) > short {
+		return p.findLong(path)
 	}
-	for _, as := range readings {
-		read, up := as.read(buf, path)
+	var ( // what is not needed need not be cleared, either
+		decoded, read [short]byte
+		marks         [short]mark
+		segments      [short]segment
+	)
+	return p.findIn(target{decoded: decoded[:0], marks: marks[:0], segments: segments[:0]}, path, read[:0])
+}
+
+// findLong is findRead of any path. Its 80 KB would be on the stack of findRead, too.
+//
+//go:noinline
+func (p *paths) findLong(path []byte) *Rule {
+	var (
+		decoded, read [http1.MaxTarget]byte
+		marks         [http1.MaxTarget]mark
+		segments      [http1.MaxTarget]segment
+	)
+	return p.findIn(target{decoded: decoded[:0], marks: marks[:0], segments: segments[:0]}, path, read[:0])
+}
+
+func (p *paths) findIn(t target, path, room []byte) *Rule {
+	t = t.parse(path)
+	same := t.alike()
+	for as := range readings {
+		if as&same != 0 {
+			continue
+		}
+		read, up := t.read(room, as, p.longest)
 		if rule := p.match(read); rule != nil {
 			return rule
 		}
-		if !up || !isAmbiguous(path) {
-			return nil
+		if as == 0 && !up && same&(slashed|cut) == slashed|cut {
+			return nil // nothing is taken away: the others would be no different
 		}
 	}
 	return nil

@@ -26,7 +26,6 @@ func TestPaths(t *testing.T) {
 	test("/x?/status", "")
 	test("/.git", "")
 	test("/.gitx/config", "")
-	test("/.git;x/config", "")
 	test("/.git/", "path /.git/*")
 	test("/.git/config", "path /.git/*")
 	test("/admin/x", "path /admin/*")
@@ -76,7 +75,45 @@ func TestPaths(t *testing.T) {
 	test("/a/%252e%252e/.git/x", "")       // in segments, too
 	test("/a%252fb/../.git/x", git)        // here it does not matter
 	test("/x/.../.git/config", "")         // three dots are a name
-	test("/a/..;/.git/config", "")         // and so is this
+	// Parameters, as they were sent and decoded.
+	test("/.git;x/config", git)
+	test("/.git;/config", git)
+	test("/;/.git/config", git)
+	test("/;a=b/.git/config", git)
+	test("/x/..;/.git/config", git)
+	test("/x/..;a=b;c/.git/config", git)
+	test("/x/%2e.;/.git/config", git)
+	test("/x/..%3b/.git/config", git)
+	test("/x/..%3Ba/.git/config", git)
+	test("/.git%3bx/config", git)
+	test("/.git;a%2fb/config", git)
+	test("/;a%2fb/.git/config", git)    // %2f is part of the parameter
+	test("/%3ba%2fb/.git/config", git)  // also of this
+	test("/;a%2f.git/config", git)      // or ends it
+	test("/a%3b%2f../.git/config", git) // the same
+	test("/status;jsessionid=1", "path /status")
+	test("/status%3b", "path /status")
+	test("/x;/.git/config", "")
+	test("/shop;a=b/x;c=d/../e", "")
+	// Backslashes.
+	test(`/.git\config`, git)
+	test(`/\.git\config`, git)
+	test(`/a\..\.git/config`, git)
+	test(`/a\..\.git\config`, git)
+	test("/.git%5cconfig", git)
+	test("/.git%5Cconfig", git)
+	test("/a%5c..%5c.git/config", git)
+	test(`/a%5cb/..\.git/config`, git) // %5c is none between segments
+	test(`/x\.git\config`, "")
+	test(`/x/a\b`, "")
+	// Both.
+	test(`/a\..;b\.git/config`, git)
+	test(`/;a\.git/config`, git)
+	test(`/x;a\b/../.git/config`, git) // the backslash is part of the parameter
+	test(`/x/..%3b%5c.git%5cconfig`, git)
+	test("/"+strings.Repeat("a/..;/", 1300)+".git/x", git)
+	test("/"+strings.Repeat(`a\..\`, 1600)+".git/x", git)
+
 	test("/"+strings.Repeat("%2e/", 2000)+"%2egit/x", git)
 	test("/"+strings.Repeat("a/../", 1500)+".git/x", git)
 

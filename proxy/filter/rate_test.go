@@ -137,7 +137,7 @@ func TestRatesAtOnce(t *testing.T) {
 		all.Go(func() {
 			r := parse(t, "GET / HTTP/1.1")
 			for range 100_000 {
-				if f.Check(someone, 1, r, 0).Refused() {
+				if isRefused(f.Check(someone, 1, r, 0)) {
 					refused.Add(1)
 				} else {
 					let.Add(1)

@@ -19,7 +19,12 @@
 //
 // A search takes time linear in the value. With flag g there is one for each
 // match, and expressions that look far ahead before they settle for little, as
-// (?:a.*b|a) does, go over the rest of the value each time.
+// (?:a.*b|a) does, go over the rest of the value each time. So their matches, each
+// counted with the length of its value, are bounded for a head and for a target;
+// literal text without flag i has no such bound. A value with more than that is
+// left out with its field, as one that grows too long is, and a target is refused:
+// half of the matches replaced would be neither what came nor what the rule
+// promises.
 //
 // # What is done in which order
 //

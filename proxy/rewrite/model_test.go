@@ -21,6 +21,7 @@ type model struct {
 	came, brought []Field
 	target        string
 	vars          map[string]string
+	searched      int // as Vars has it, literal text included
 }
 
 func (m *model) apply(o *Options) {
@@ -66,6 +67,7 @@ func (m *model) replace(r Rule, in string) string {
 	}
 	re := regexp.MustCompile(find)
 	if strings.Contains(r.Flags, "g") {
+		m.searched += len(in) * len(re.FindAllStringIndex(in, -1))
 		return re.ReplaceAllString(in, m.template(r.Put))
 	}
 	match := re.FindStringSubmatchIndex(in)
@@ -235,6 +237,9 @@ func TestAgainstModel(t *testing.T) {
 			m.apply(&o)
 		}
 
+		if m.searched > mostSearched {
+			continue
+		}
 		if got, want := applied(rules, h, v), m.text(); got != want {
 			t.Fatalf("seed %d, round %d: rules %q\n on %q\n with %q\n make %q\n not  %q", s, round, all, lines, vars, got, want)
 		}

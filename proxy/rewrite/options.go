@@ -175,7 +175,7 @@ func (c *compiler) field(name string) (*field, *Error) {
 		return nil, &Error{Key: "name", Offset: -1, Reason: "the name of a field is missing"}
 	}
 	for i := range len(name) {
-		if !inToken(name[i]) {
+		if !http1.IsToken(name[i : i+1]) {
 			return nil, &Error{Key: "name", Offset: i,
 				Reason: fmt.Sprintf("%q cannot be in the name of a field; letters, digits and any of !#$%%&'*+-.^_`|~ can", name[i:i+1])}
 		}
@@ -192,12 +192,7 @@ func (c *compiler) field(name string) (*field, *Error) {
 	return f, nil
 }
 
-// inToken, inValue and inTarget are what http1 takes in names, in values and in
-// targets.
-func inToken(c byte) bool {
-	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
-}
-
+// inValue and inTarget are what http1 takes in values and in targets.
 func inValue(c byte) bool { return c >= ' ' && c != 0x7f || c == '\t' }
 
 func inTarget(c byte) bool { return c > ' ' && c < 0x7f && c != '#' }

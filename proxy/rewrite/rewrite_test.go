@@ -135,7 +135,7 @@ func TestNil(t *testing.T) {
 			t.Error(out, changed, ok)
 		}
 		out, changed, ok = r.Value(nil, []byte("A"), []byte("b"), nil)
-		if out != nil || changed || !ok || r.Owns(http1.Server) || r.OwnsName("X-A") || r.RemovesTrailer([]byte("a")) {
+		if out != nil || changed || !ok || r.Owns(http1.Server) || r.OwnsName("X-A") {
 			t.Error(out, changed, ok)
 		}
 	}
@@ -176,6 +176,44 @@ func TestResultsAreBounded(t *testing.T) {
 		}
 		if cap(v.room) > keepRoom {
 			t.Errorf("%d bytes are kept", cap(v.room))
+		}
+	}
+}
+
+// Expressions that would go over the same bytes again and again are stopped:
+// without a bound this takes minutes.
+func TestMatchesAreBounded(t *testing.T) {
+	v := testVars
+	a := func(n int) string { return strings.Repeat("a", n) }
+	far := []Rule{{"A", "(?:a.*b|a)", "-", "g"}, {"B", "a", "", "g"}, {"C", "[ax]", "-", ""}, {"Host", "[ax]", "y", "g"}}
+	r := compile(t, Options{Headers: far}, Request)
+	for _, test := range []struct{ name, in, want string }{
+		{"a long value", "A: " + a(30<<10) + "\nD: d\n", "D: d\n"},
+		{"as many as may be", "A: " + a(512) + strings.Repeat(".", 512) + "\n", "A: " + strings.Repeat("-", 512) + strings.Repeat(".", 512) + "\n"},
+		{"one more", "A: " + a(513) + strings.Repeat(".", 511) + "\n", ""},
+		{"an end that is near", "A: " + a(1000) + "b\n", "A: -\n"},
+		{"many values", strings.Repeat("A: "+a(500)+"\n", 50), strings.Repeat("A: "+strings.Repeat("-", 500)+"\n", 2)},
+		{"literal text", "B: " + a(30<<10) + "\n", "B: \n"},
+		{"without g", "A: " + a(2<<10) + "\nC: " + a(2<<10) + "\n", "C: -" + a(2<<10-1) + "\n"},
+		{"Host after all that", "A: " + a(30<<10) + "\nHost: ax\nA: a\n", "Host: yy\nA: -\n"},
+		{"another head", "A: " + a(500) + "\n", "A: " + strings.Repeat("-", 500) + "\n"},
+	} {
+		if got := applied(r, parse(t, Request, test.in), &v); got != test.want {
+			t.Errorf("%s: %d bytes: %.100q", test.name, len(got), got)
+		}
+	}
+	for n, want := range map[int]bool{700: true, 8000: false} {
+		r := compile(t, Options{URL: []Rule{{"", "(?:a.*b|a)", "-", "g"}}}, Request)
+		for range 3 {
+			if out, changed, ok := r.URL(nil, []byte("/"+a(n)), &v); !changed || ok != want || ok && len(out) != n+1 {
+				t.Errorf("a target of %d bytes: %d, %v, %v", n, len(out), changed, ok)
+			}
+		}
+		r = compile(t, Options{Headers: far}, Request)
+		for range 3 {
+			if out, changed, ok := r.Value(nil, []byte("A"), []byte(a(n)), &v); !changed || ok != want || ok && len(out) != n {
+				t.Errorf("a trailer of %d bytes: %d, %v, %v", n, len(out), changed, ok)
+			}
 		}
 	}
 }
@@ -272,8 +310,8 @@ func TestOwns(t *testing.T) {
 	}
 	for _, name := range []string{"x-debug", "X-SET", "via", "X-Added", "X-Ruled", "X-None", "", "x-se", "Location", "Server"} {
 		want := slices.Contains([]string{"x-debug", "X-SET", "via"}, name)
-		if r.OwnsName(name) != want || r.RemovesTrailer([]byte(name)) != want {
-			t.Errorf("%s: %v, %v", name, r.OwnsName(name), r.RemovesTrailer([]byte(name)))
+		if r.OwnsName(name) != want {
+			t.Errorf("%s: %v", name, r.OwnsName(name))
 		}
 	}
 }

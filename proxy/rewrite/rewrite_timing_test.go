@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -85,5 +86,29 @@ func BenchmarkURL(b *testing.B) {
 		run("ours", func(in, dst []byte) { r.URL(dst, in, &v) })
 		run("literal", func(in, dst []byte) { literal.URL(dst, in, &v) })
 		run("regexp", func(in, _ []byte) { re.ReplaceAll(in, []byte("/new/$1")) })
+	}
+}
+
+// The most that matches may cost, of one long value, of many, and of a target.
+func BenchmarkWorst(b *testing.B) {
+	for _, find := range []string{"(?:a.*b|a)", `(?:a(?:\w+\w+)*b|a)`, "[ab]"} {
+		r := compile(b, Options{Headers: []Rule{{"A", find, "-", "g"}}, URL: []Rule{{"", find, "-", "g"}}}, Request)
+		v := testVars
+		for _, n := range []int{32000, 8000, 1000, 500} {
+			h := parse(b, Request, strings.Repeat("A: "+strings.Repeat("a", n)+"\n", min(99, 32000/n)))
+			b.Run(fmt.Sprintf("%s/values=%d", find, n), func(b *testing.B) {
+				var out http1.Segments
+				for b.Loop() {
+					out.Reset()
+					apply(r, &out, h, &v)
+				}
+			})
+		}
+		target := []byte("/" + strings.Repeat("a", http1.MaxTarget-1))
+		b.Run(find+"/target", func(b *testing.B) {
+			for b.Loop() {
+				r.URL(nil, target, &v)
+			}
+		})
 	}
 }

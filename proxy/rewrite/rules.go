@@ -72,6 +72,9 @@ func (r *Rules) Added(out *http1.Segments, v *Vars) {
 	if r == nil {
 		return
 	}
+	if len(r.fields) > 0 {
+		v.searched = 0 // the head is done
+	}
 	for i := range r.lines {
 		l := &r.lines[i]
 		if l.text != nil {
@@ -110,18 +113,9 @@ func (r *Rules) SetsHost(v *Vars) bool {
 // of that name is to be added.
 func (r *Rules) Owns(k http1.Known) bool { return r != nil && r.owned>>k&1 != 0 }
 
-// OwnsName is Owns for any field, by its name in whatever case.
+// OwnsName is Owns for any field, by its name in whatever case. A trailer of that
+// name is to be dropped.
 func (r *Rules) OwnsName(name string) bool {
-	if r == nil {
-		return false
-	}
-	f := find(r, name)
-	return f != nil && f.gone
-}
-
-// RemovesTrailer tells whether a trailer of that name, in whatever case, is to
-// be dropped: a field of that name would be removed, or set anew in the head.
-func (r *Rules) RemovesTrailer(name []byte) bool {
 	if r == nil {
 		return false
 	}
@@ -144,6 +138,7 @@ func (r *Rules) Value(dst, name, value []byte, v *Vars) (out []byte, changed, ok
 	}
 	from := len(dst)
 	dst, changed, ok = f.rewrite(dst, value, v)
+	v.searched = 0
 	if !changed {
 		return nil, false, true
 	}
@@ -156,13 +151,15 @@ func (r *Rules) Value(dst, name, value []byte, v *Vars) (out []byte, changed, ok
 // URL applies the rules on the target, path and query, to one in origin form.
 // If any has matched, changed is true and the new target is appended to dst; ok
 // is false, and out nil, if that is no target in origin form of at most
-// http1.MaxTarget bytes. target may not lie in dst's room.
+// http1.MaxTarget bytes, or a rule has too many matches. target may not lie in
+// dst's room.
 func (r *Rules) URL(dst, target []byte, v *Vars) (out []byte, changed, ok bool) {
 	if r == nil || len(r.url) == 0 {
 		return nil, false, true
 	}
 	from := len(dst)
 	dst, changed, ok = replaceAll(r.url, dst, target, v)
+	v.searched = 0
 	if !changed {
 		return nil, false, true
 	}
@@ -174,8 +171,12 @@ func (r *Rules) URL(dst, target []byte, v *Vars) (out []byte, changed, ok bool) 
 	return dst, true, true
 }
 
-// rewrite applies the rules to a value. ok is false if the result is too long.
+// rewrite applies the rules to a value. ok is false if the result is too long or
+// there are too many matches.
 func (f *field) rewrite(dst, value []byte, v *Vars) (out []byte, changed, ok bool) {
+	if f.host {
+		v.searched = 0 // it is short and the only one: whatever came before it, it is done
+	}
 	from := len(dst)
 	out, changed, ok = replaceAll(f.rules, dst, value, v)
 	if f.host && changed && !(ok && isHost(out[from:])) {

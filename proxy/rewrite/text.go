@@ -9,7 +9,7 @@ import (
 
 // Vars are what variables stand for. They are views that stay the caller's, and
 // none is looked at after the call it is given to. Vars also keep the room in
-// which values are made, up to 64 KB: one a loop is enough, used again and
+// which values are made, up to 64 KB, and count what has been spent on a head: one a loop is enough, used again and
 // again.
 type Vars struct {
 	Client    []byte // $client: the client's address
@@ -18,7 +18,8 @@ type Vars struct {
 	RequestID []byte // $request_id
 	Upstream  []byte // $upstream: the server's address
 
-	room []byte
+	room     []byte
+	searched int // see mostSearched; 0 between heads
 }
 
 const keepRoom = 1 << 16
