@@ -48,6 +48,7 @@ type Loop struct {
 
 	rest    atomic.Int64 // see resting
 	worked  int64        // what Busy has told; guarded by mu
+	calm    bool         // few events at a time: a nap comes without a look before it
 	asleep  atomic.Bool
 	exact   bool         // the thread's sleeps are as exact as the system can
 	coarse  bool         // the system has no sleeps of less than a millisecond

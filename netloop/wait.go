@@ -34,13 +34,17 @@ const never = time.Duration(math.MaxInt64)
 // nothing else is to be done.
 func (l *Loop) wait(events []epollEvent) int {
 	for empty := 1; ; empty++ {
-		n, errno := pollEvents(l.ep, events)
-		if n > 0 {
-			return n
-		}
-		if errno != 0 && errno != unix.EINTR {
-			l.group.fail(fmt.Errorf("netloop: epoll_pwait: %w", errno))
-			return 0
+		if straight := l.calm && empty == 1; straight {
+			l.calm = false
+		} else {
+			n, errno := pollEvents(l.ep, events)
+			if n > 0 {
+				return n
+			}
+			if errno != 0 && errno != unix.EINTR {
+				l.group.fail(fmt.Errorf("netloop: epoll_pwait: %w", errno))
+				return 0
+			}
 		}
 		if l.ready != nil || l.waiting.Load() != 0 {
 			return 0
@@ -134,6 +138,7 @@ func (l *Loop) sleep(events []epollEvent, d time.Duration) int {
 		return 0
 	}
 	n, errno := l.nap(events, min(d, longestNap))
+	l.calm = n <= fewEvents && l.group.naps && !l.coarse
 	if n == 0 && errno == 0 && d > longestNap {
 		n, errno = l.block(events, d-longestNap)
 	}
@@ -143,6 +148,11 @@ func (l *Loop) sleep(events []epollEvent, d time.Duration) int {
 	}
 	return n
 }
+
+// fewEvents is up to how many a loop sleeps for without having asked first whether
+// there are any: who has so little to do mostly has to wait, and the question costs
+// as much as a nap that ends at once.
+const fewEvents = 2
 
 // longestNap is for how long a loop first sleeps without the scheduler knowing.
 // One that knows takes the processor away from the thread after 20 µs and has to
