@@ -189,6 +189,7 @@ func (x *exchange) OnDone(_ *httpconn.Session, err error) {
 	}
 	for _, k := range x.dialling { // others may have use for them
 		k.exchange = nil
+		k.pool.coming = append(k.pool.coming, k)
 	}
 	x.account(err)
 	w.counts.inFlight.Add(-1)

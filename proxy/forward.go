@@ -99,7 +99,8 @@ func (x *exchange) forward(r *http1.Request) {
 				return
 			}
 		}
-		if !x.pool.room() {
+		full := !x.pool.room()
+		if full && len(x.pool.coming) == 0 {
 			x.failure = "the server has as many connections as it may have"
 			continue
 		}
@@ -109,8 +110,11 @@ func (x *exchange) forward(r *http1.Request) {
 		if x.body {
 			x.session.PauseBody()
 		}
-		x.nextAddr = 0
-		x.dialNext()
+		if x.nextAddr = 0; full {
+			x.pool.adopt(x)
+		} else {
+			x.dialNext()
+		}
 		return
 	}
 }

@@ -49,6 +49,7 @@ func (k *link) OnConnect(*httpconn.Client) {
 	if x := k.exchange; x != nil {
 		x.connected(k)
 	} else {
+		k.pool.arrived(k)
 		k.pool.keep(k)
 	}
 }
@@ -123,6 +124,9 @@ func (k *link) OnClose(_ *httpconn.Client, reason error) {
 	}
 	x, carried, begun := k.exchange, k.carries, k.Begun()
 	k.part()
+	if !k.stands {
+		p.arrived(k)
+	}
 	if x != nil && carried {
 		x.lost(p, reason, begun, k.idled)
 	} else if x != nil {

@@ -19,6 +19,7 @@ type pool struct {
 	most     int       // connections that the loop may have to the server: its share of those allowed; 0: no limit
 	open     int       // ... that it has
 	idle     []*link
+	coming   []*link // being dialled, and nobody's
 
 	requests, reused, repeated, dialled, failures metrics.Counter
 	wait                                          metrics.Histogram // from the request to its answer's first byte
@@ -35,6 +36,9 @@ func (p *pool) dial(addr netip.AddrPort, x *exchange) *link {
 	p.dialled.Add(1)
 	o := httpconn.ClientOptions{DialTimeout: p.upstream.Dial, IdleTimeout: p.upstream.Idle}
 	o.HeadTimeout, o.BodyTimeout = w.plan.config.Timeouts.Response, w.plan.config.Timeouts.Idle
+	if x == nil {
+		p.coming = append(p.coming, k)
+	}
 	k.Dial(w.loop, addr, o, k)
 	return k
 }
@@ -52,6 +56,22 @@ func (p *pool) take() *link {
 		k.Close()
 	}
 	return nil
+}
+
+// adopt has x wait for a connection that is coming: it may have the last place.
+func (p *pool) adopt(x *exchange) {
+	last := len(p.coming) - 1
+	k := p.coming[last]
+	p.coming = slices.Delete(p.coming, last, last+1)
+	k.exchange = x
+	x.dialling = append(x.dialling, k)
+}
+
+// arrived is told of one that stands, or never will.
+func (p *pool) arrived(k *link) {
+	if i := slices.Index(p.coming, k); i >= 0 {
+		p.coming = slices.Delete(p.coming, i, i+1)
+	}
 }
 
 // room tells whether one more connection is allowed.

@@ -39,9 +39,11 @@ type Proxy struct {
 
 	running sync.Mutex // held by Run
 
-	mu   sync.Mutex // of those who reload
+	reloading sync.Mutex // held by Run while it begins and ends, and by those who reload
+
+	mu   sync.Mutex // of plan, which changes while reloading is held
 	plan *plan
-	care *care
+	care *care // of those who hold reloading
 }
 
 // keptFiles is how many descriptors are not for connections: standard streams,
@@ -125,14 +127,14 @@ func (p *Proxy) Listen() ([]netip.AddrPort, error) {
 func (p *Proxy) Run() error {
 	p.running.Lock()
 	defer p.running.Unlock()
-	p.mu.Lock()
+	p.reloading.Lock()
 	p.find(p.plan)
 	p.care = p.takeCare(p.plan)
-	p.mu.Unlock()
+	p.reloading.Unlock()
 	err := p.group.Run()
-	p.mu.Lock()
+	p.reloading.Lock()
 	p.care.stop()
-	p.mu.Unlock()
+	p.reloading.Unlock()
 	if p.log != nil {
 		for _, w := range p.workers {
 			w.flushLog()
@@ -157,8 +159,8 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 // one; those under way end as they have begun, and no connection of a client is
 // closed. What only a restart can change must be as it was.
 func (p *Proxy) Reload(c *config.Config) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
 	if err := fixed(p.plan.config, c); err != nil {
 		return err
 	}
@@ -170,7 +172,7 @@ func (p *Proxy) Reload(c *config.Config) error {
 		for _, w := range p.workers {
 			w.use(next)
 		}
-		p.plan = next
+		p.inForce(next)
 		return nil
 	}
 	p.find(next)
@@ -194,10 +196,16 @@ func (p *Proxy) Reload(c *config.Config) error {
 			}
 		}
 	}
-	if p.plan = next; !ended {
+	if p.inForce(next); !ended {
 		p.care = p.takeCare(next)
 	}
 	return nil
+}
+
+func (p *Proxy) inForce(next *plan) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan = next
 }
 
 // fixed tells what a reload may not change.
