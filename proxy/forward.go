@@ -80,9 +80,6 @@ func (x *exchange) forward(r *http1.Request) {
 			x.lack = 411 // it would not understand the body
 			x.failure = "the server speaks HTTP/1.0 and knows no chunks"
 			continue
-		case x.pool.upstream == nil: // of an old plan; the loop has left it
-			x.lack = 503
-			continue
 		case len(addrs) == 0:
 			x.lack = 502
 			x.failure = "the server's name has no address"
@@ -122,10 +119,10 @@ func (x *exchange) forward(r *http1.Request) {
 // dialNext dials the next of the server's addresses, while no other stands.
 func (x *exchange) dialNext() {
 	addrs := x.pool.origin.addresses()
-	if x.nextAddr >= len(addrs) || x.pool.upstream == nil || len(x.dialling) > 0 && !x.pool.room() {
+	if x.nextAddr >= len(addrs) || len(x.dialling) > 0 && !x.pool.room() {
 		return
 	}
-	x.dialling = append(x.dialling, x.pool.dial(addrs[x.nextAddr], x))
+	x.dialling = append(x.dialling, x.pool.dial(x.route.to, addrs[x.nextAddr], x))
 	if x.nextAddr++; x.nextAddr < len(addrs) {
 		x.worker.loop.Arm(&x.timer, anotherAddress)
 	}

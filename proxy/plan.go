@@ -21,9 +21,9 @@ type plan struct {
 	filter    *filter.Filter // nil: everybody is let in
 	upstreams []*upstream
 	routes    []*route
-	hosts     map[string][]*route // routes of a host, lower case, in order
+	hosts     map[string][]*route // routes of a host, in small letters
 	suffixes  map[string][]*route // those of ".shop.example", for hosts that end so
-	any       []*route            // those for other hosts
+	any       []*route            // those of any host
 	notes     bool                // the log or rules ask for what is in notes
 }
 
@@ -83,49 +83,67 @@ func newPlan(c *config.Config, before *plan, loops int) (*plan, error) {
 	return p, nil
 }
 
-// index sorts routes by host. A list holds all routes that may match its hosts,
-// in the file's order: for a host also those of the patterns it fits.
+// index sorts routes by host. Each stands in one list, and lists have the file's
+// order.
 func (p *plan) index() {
 	for _, r := range p.routes {
-		switch host := r.Host; {
-		case host == "":
-		case strings.HasPrefix(host, "*."):
-			p.suffixes[host[1:]] = nil
+		switch suffix, wild := strings.CutPrefix(r.Host, "*"); {
+		case wild: // "*.shop.example"
+			p.suffixes[suffix] = append(p.suffixes[suffix], r)
+		case r.Host != "":
+			p.hosts[r.Host] = append(p.hosts[r.Host], r)
 		default:
-			p.hosts[host] = nil
-		}
-	}
-	for _, r := range p.routes {
-		suffix, wild := strings.CutPrefix(r.Host, "*")
-		if r.Host == "" {
 			p.any = append(p.any, r)
-		}
-		for host := range p.hosts {
-			if r.Host == "" || r.Host == host || wild && len(host) > len(suffix) && strings.HasSuffix(host, suffix) {
-				p.hosts[host] = append(p.hosts[host], r)
-			}
-		}
-		for s := range p.suffixes {
-			if r.Host == "" || wild && strings.HasSuffix(s, suffix) {
-				p.suffixes[s] = append(p.suffixes[s], r)
-			}
 		}
 	}
 }
 
 // match is the first route for a request; nil if there is none.
 func (p *plan) match(r *http1.Request) *route {
-	list := p.any
-	if len(p.hosts)+len(p.suffixes) > 0 {
-		list = p.ofHost(r.Authority())
-	}
 	path := r.Path()
+	best := earlier(nil, p.any, path)
+	if len(p.hosts)+len(p.suffixes) == 0 {
+		return best
+	}
+	var room [http1.MaxHost]byte
+	host := lowerHost(room[:0], r.Authority())
+	best = earlier(best, p.hosts[string(host)], path)
+	for i := 1; i < len(host) && len(p.suffixes) > 0; i++ { // a name before the first dot there must be
+		if host[i] == '.' {
+			best = earlier(best, p.suffixes[string(host[i:])], path)
+		}
+	}
+	return best
+}
+
+// earlier is the first route of a list that takes a path, if it stands before
+// best, which may be nil; else best.
+func earlier(best *route, list []*route, path []byte) *route {
 	for _, r := range list {
-		if r.takes(path) {
+		switch {
+		case best != nil && r.number > best.number:
+			return best
+		case r.takes(path):
 			return r
 		}
 	}
-	return nil
+	return best
+}
+
+// lowerHost appends the host of an authority, in small letters and without the
+// dot at the end of an absolute name.
+func lowerHost(room, authority []byte) []byte {
+	host, _, ok := http1.SplitAuthority(authority)
+	if !ok {
+		return nil
+	}
+	for _, c := range bytes.TrimSuffix(host, []byte(".")) {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		room = append(room, c)
+	}
+	return room
 }
 
 func (r *route) takes(path []byte) bool {
@@ -136,37 +154,6 @@ func (r *route) takes(path []byte) bool {
 		return len(path) >= len(r.path) && string(path[:len(r.path)]) == r.path
 	}
 	return string(path) == r.path
-}
-
-// ofHost are the routes that may match a host.
-func (p *plan) ofHost(authority []byte) []*route {
-	var lower [http1.MaxHost]byte
-	host, _, ok := http1.SplitAuthority(authority)
-	if !ok {
-		return p.any
-	}
-	host = bytes.TrimSuffix(host, []byte(".")) // an absolute name
-	n := copy(lower[:], host)
-	for i, c := range lower[:n] {
-		if 'A' <= c && c <= 'Z' {
-			lower[i] = c + 'a' - 'A'
-		}
-	}
-	host = lower[:n]
-	if list, ok := p.hosts[string(host)]; ok {
-		return list
-	}
-	for len(p.suffixes) > 0 {
-		i := bytes.IndexByte(host, '.')
-		if i < 0 {
-			break
-		}
-		if list, ok := p.suffixes[string(host[i:])]; ok && i > 0 {
-			return list
-		}
-		host = host[i+1:]
-	}
-	return p.any
 }
 
 // trusted tells whether an address may speak for clients.

@@ -25,16 +25,17 @@ type pool struct {
 	wait                                          metrics.Histogram // from the request to its answer's first byte
 }
 
-// dial begins to connect to one of the server's addresses. x may be nil: the
+// dial begins to connect to one of the server's addresses, as u says: an exchange
+// that has begun with an older plan goes on by that. x may be nil: the
 // link goes to the pool then.
-func (p *pool) dial(addr netip.AddrPort, x *exchange) *link {
+func (p *pool) dial(u *upstream, addr netip.AddrPort, x *exchange) *link {
 	w := p.worker
 	k := w.links.Get()
 	k.linkState = linkState{worker: w, pool: p, addr: addr, exchange: x}
 	p.open++
 	p.origin.open.Add(1)
 	p.dialled.Add(1)
-	o := httpconn.ClientOptions{DialTimeout: p.upstream.Dial, IdleTimeout: p.upstream.Idle}
+	o := httpconn.ClientOptions{DialTimeout: u.Dial, IdleTimeout: u.Idle}
 	o.HeadTimeout, o.BodyTimeout = w.plan.config.Timeouts.Response, w.plan.config.Timeouts.Idle
 	if x == nil {
 		p.coming = append(p.coming, k)
@@ -110,7 +111,7 @@ func (p *pool) remove(k *link) {
 func (p *pool) ready() {
 	if addrs := p.origin.addresses(); len(addrs) > 0 {
 		for n := len(p.idle); n < min(p.upstream.Ready, p.upstream.Keepalive) && p.room(); n++ {
-			p.dial(addrs[0], nil)
+			p.dial(p.upstream, addrs[0], nil)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestLastPlaceIsComing(t *testing.T) {
 		w.loop.Post(func() {
 			close(held)
 			<-goOn
-			pool.dial(pool.origin.addresses()[0], nil)
+			pool.dial(pool.upstream, pool.origin.addresses()[0], nil)
 		})
 		<-held
 		err := client.send(f.request, "Content-Length: 0\r\n") // seen before the dialling's end

@@ -86,18 +86,16 @@ func (f *frontEngine) Serve() error {
 	ended := make(chan error, 2)
 	go func() { ended <- f.engine.Serve() }()
 	go func() { ended <- f.proxy.Run() }()
-	defer signal.Stop(f.signals)
-	for running := 2; running > 0; {
-		select {
-		case err := <-ended:
-			if running--; err != nil {
-				return err
-			}
-		case sig := <-f.signals:
+	defer func() { signal.Stop(f.signals); close(f.signals) }()
+	go func() {
+		for sig := range f.signals {
 			takeSignal(sig, "redoubt serve", f.cmd.Front, f.proxy, f.log, func() (*config.Config, error) { return f.cmd.readFront(f.api) })
 		}
+	}()
+	if err := <-ended; err != nil {
+		return err
 	}
-	return nil
+	return <-ended
 }
 
 // Shutdown ends the proxy first: what it has under way needs the API.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,15 +57,35 @@ func (c *proxyCmd) Run(s *streams) error {
 	if c.Workers < 0 || c.Workers > maxWorkers {
 		return badInput(fmt.Errorf("--workers %d: use 1 to %d, or 0 for all processors", c.Workers, maxWorkers))
 	}
-	read, err := c.read()
+	read, err := await(s.ctx, c.read)
 	if err != nil {
-		return badInput(err)
+		return err
 	}
 	if c.Check {
 		fmt.Fprintf(s.out, "%s: fine, %s\n", c.name(), summary(read))
 		return nil
 	}
 	return runProxy(s, c, read)
+}
+
+// await reads a configuration, unless ctx ends before: the file may be a pipe into
+// which nobody writes.
+func await(ctx context.Context, read func() (*config.Config, error)) (*config.Config, error) {
+	type result struct {
+		config *config.Config
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		c, err := read()
+		done <- result{c, badInput(err)}
+	}()
+	select {
+	case r := <-done:
+		return r.config, r.err
+	case <-ctx.Done():
+		return nil, errInterrupted
+	}
 }
 
 // name is what the configuration comes from.

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,7 +25,7 @@ import (
 // and signals.
 type runningProxy struct {
 	cmd    *proxyCmd
-	config *config.Config // in force
+	drains atomic.Int64 // how long, in nanoseconds, as the configuration in force says
 	log    io.Writer
 	proxy  *proxy.Proxy
 	admin  *admin.Server // nil: none
@@ -34,7 +35,7 @@ func runProxy(s *streams, c *proxyCmd, read *config.Config) error {
 	// From here on SIGHUP ends nothing.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGUSR1)
-	defer signal.Stop(signals)
+	defer func() { signal.Stop(signals); close(signals) }()
 
 	busy := c.Wait == "busy"
 	log := &sharedWriter{w: s.err}
@@ -48,7 +49,8 @@ func runProxy(s *streams, c *proxyCmd, read *config.Config) error {
 	if err != nil {
 		return badInput(err)
 	}
-	r := &runningProxy{cmd: c, config: read, log: log, proxy: p}
+	r := &runningProxy{cmd: c, log: log, proxy: p}
+	r.drains.Store(int64(read.Timeouts.Drain))
 	addrs, err := p.Listen()
 	if err != nil {
 		return cannotListen(err) // the process ends, and with it the listeners that there are
@@ -80,29 +82,31 @@ func (r *runningProxy) serve(ctx context.Context, signals <-chan os.Signal) erro
 			}
 		}()
 	}
-	for {
-		select {
-		case sig := <-signals:
+	// Beside: a file may be one that nobody writes, or on a disk that is away.
+	go func() {
+		for sig := range signals {
 			r.take(sig)
-		case err := <-ran:
-			return errors.Join(err, r.drain())
-		case err := <-failed:
-			return errors.Join(err, r.drain(), <-ran)
-		case <-ctx.Done():
-			err := r.drain()
-			if errors.Is(err, netloop.ErrCut) { // told to end, it has
-				fmt.Fprintf(r.log, "%v\n", errStillBusy)
-				err = nil
-			}
-			return errors.Join(err, <-ran) // the log may not have been written whole
 		}
+	}()
+	select {
+	case err := <-ran:
+		return errors.Join(err, r.drain())
+	case err := <-failed:
+		return errors.Join(err, r.drain(), <-ran)
+	case <-ctx.Done():
+		err := r.drain()
+		if errors.Is(err, netloop.ErrCut) { // told to end, it has
+			fmt.Fprintf(r.log, "%v\n", errStillBusy)
+			err = nil
+		}
+		return errors.Join(err, <-ran) // the log may not have been written whole
 	}
 }
 
 // drain waits for requests under way as long as the configuration says. The
 // admin listener stays to the end: it tells that this is going on.
 func (r *runningProxy) drain() error {
-	ctx, cancel := context.WithTimeout(context.Background(), r.config.Timeouts.Drain)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.drains.Load()))
 	defer cancel()
 	err := r.proxy.Shutdown(ctx)
 	if r.admin != nil {
@@ -116,9 +120,12 @@ func (r *runningProxy) drain() error {
 // take does what a signal asks for.
 func (r *runningProxy) take(sig os.Signal) {
 	if next := takeSignal(sig, "redoubt proxy", r.cmd.Config, r.proxy, r.log, r.cmd.read); next != nil {
-		r.config = next
+		r.drains.Store(int64(next.Timeouts.Drain))
 	}
 }
+
+// readTime is how long a file may take to be read again. Other signals wait for it.
+const readTime = 10 * time.Second
 
 // takeSignal opens the log again or reads the file again, says what came of it,
 // and returns a configuration that is newly in force.
@@ -133,7 +140,12 @@ func takeSignal(sig os.Signal, who, file string, p *proxy.Proxy, log io.Writer, 
 		fmt.Fprintf(log, "%s: SIGHUP: there is no file to read again; start with --config FILE\n", who)
 		return nil
 	}
-	next, err := read()
+	limited, cancel := context.WithTimeout(context.Background(), readTime)
+	defer cancel()
+	next, err := await(limited, read)
+	if limited.Err() != nil {
+		err = fmt.Errorf("%s cannot be read within %v", file, readTime)
+	}
 	if err == nil {
 		err = p.Reload(next)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -58,7 +59,8 @@ type Log struct {
 // Open opens the log's file, and creates it if need be.
 func Open(o Options) (*Log, error) {
 	open := func() (io.WriteCloser, error) {
-		return os.OpenFile(o.File, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o640)
+		// Not to block: a pipe that nobody reads is an error, and not a wait.
+		return os.OpenFile(o.File, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
 	}
 	switch o.File {
 	case "":

@@ -26,7 +26,7 @@ func (r *reader) fields() []jsonc.Field {
 		object("limits", "what all clients together may take", []jsonc.Field{
 			{Name: "connections", Default: `0`, Help: "clients' connections; more wait; 0: as many as there are descriptors for", Read: count(&r.Limits.Connections, maxConnections)},
 			{Name: "body", Default: `"10m"`, Help: "of a request; more is 413", Read: size("body", &r.Limits.Body, 1)},
-			{Name: "memory", Default: `0`, Help: "of buffers; 0: an eighth of the memory there is", Read: size("memory", &r.Limits.Memory, 0)},
+			{Name: "memory", Default: `0`, Help: "of buffers, from 4m; 0: an eighth of the memory there is", Read: r.readMemory},
 		}),
 		object("timeouts", `"0s" is no limit`, []jsonc.Field{
 			{Name: "head", Default: `"10s"`, Help: "a request's head", Read: duration(&r.Timeouts.Head, 0)},
@@ -119,4 +119,17 @@ func (r *reader) blocking() []jsonc.Field {
 		{Name: "answer", Default: `403`, Help: `400 to 599, or "close": without a word`, Read: answer(&b.Answer)},
 		{Name: "dry_run", Default: `false`, Help: "count and log, but let in", Read: boolean(&b.DryRun)},
 	}
+}
+
+// leastMemory is what a loop or two need, and some connections.
+const leastMemory = 4 << 20
+
+func (r *reader) readMemory(v jsonc.Value) error {
+	if err := size("memory", &r.Limits.Memory, 0)(v); err != nil {
+		return err
+	}
+	if n := r.Limits.Memory; n != 0 && n < leastMemory {
+		return v.Errorf("memory %d bytes: that is too little for connections; give at least 4m, or 0 for an eighth of the memory there is", n)
+	}
+	return nil
 }
