@@ -13,7 +13,7 @@ func (c *Conn) Held() int { return c.held }
 
 // readBudget is how many bytes of a connection are read before it is the
 // others' turn.
-const readBudget = 4 * scratchSize
+const readBudget = 256 << 10
 
 func (c *Conn) receive() {
 	for budget := readBudget; c.failed == nil && !c.paused && !c.closing && !c.again; {

@@ -63,7 +63,7 @@ type Loop struct {
 }
 
 const (
-	scratchSize = 64 << 10
+	scratchSize = 256 << 10
 	maxEvents   = 256
 	maxVectors  = 1024 // the most that writev takes (UIO_MAXIOV)
 
@@ -135,7 +135,7 @@ func (l *Loop) Unix() int64 { return l.unix }
 // small segments that were put together. It is the loop's thread's to ask.
 func (l *Loop) Copied() int64 { return l.copied }
 
-// SetReadSize bounds what one read brings, from 1 KB to 64 KB, which is the default.
+// SetReadSize bounds what one read brings, from 1 KB to 256 KB, which is the default.
 // Where a peer does not take what comes of a read, that much has to be kept: while
 // memory is scarce, many connections can go on with little each.
 func (l *Loop) SetReadSize(n int) { l.readSize = min(max(n, 1<<10), scratchSize) }

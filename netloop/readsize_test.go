@@ -6,7 +6,7 @@ import "testing"
 
 // A read brings no more than was asked for, and all comes all the same.
 func TestSetReadSize(t *testing.T) {
-	for _, c := range []struct{ ask, want int }{{1, 1 << 10}, {4 << 10, 4 << 10}, {1 << 20, 64 << 10}} {
+	for _, c := range []struct{ ask, want int }{{1, 1 << 10}, {4 << 10, 4 << 10}, {1 << 20, 256 << 10}} {
 		most, total := 0, 0
 		done := make(chan struct{})
 		const size = 300_000

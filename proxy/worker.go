@@ -128,7 +128,7 @@ func (w *worker) flush() {
 }
 
 // largeRead is how much is read at once otherwise.
-const largeRead = 64 << 10
+const largeRead = 256 << 10
 
 // Of memory for buffers a quarter is left for exchanges that are under way: when
 // less is free, new ones are turned away.

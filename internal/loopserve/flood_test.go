@@ -61,7 +61,7 @@ func TestSlowReader(t *testing.T) {
 		c.Close()
 		other.Close()
 		eventually(t, "buffers are still in use", func() bool {
-			return server.group.Memory().Stats().Live.Bytes <= int64(max(o.Workers, 1))*64<<10
+			return server.group.Memory().Stats().Live.Bytes <= int64(max(o.Workers, 1))*256<<10
 		})
 	})
 }
@@ -131,7 +131,7 @@ func TestThousandConnections(t *testing.T) {
 		}
 		// Idle ones hold no buffer.
 		eventually(t, "idle connections hold buffers", func() bool {
-			return server.group.Memory().Stats().Live.Bytes <= int64(o.Workers)*64<<10
+			return server.group.Memory().Stats().Live.Bytes <= int64(o.Workers)*256<<10
 		})
 		for _, c := range all {
 			c.Close()
@@ -182,7 +182,7 @@ func TestResets(t *testing.T) {
 		eventually(t, "connections are left", func() bool { return server.group.Conns() == 0 })
 		eventually(t, "descriptors are left", func() bool { return descriptors(t) <= before })
 		eventually(t, "buffers are left", func() bool {
-			return server.group.Memory().Stats().Live.Bytes <= int64(o.Workers)*64<<10
+			return server.group.Memory().Stats().Live.Bytes <= int64(o.Workers)*256<<10
 		})
 	})
 }
