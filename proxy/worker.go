@@ -62,6 +62,7 @@ func newWorker(p *Proxy, l *netloop.Loop, first *plan) *worker {
 	w.server = httpconn.NewServer(l, serverOptions(first, w.refused), w.open)
 	w.logTimer.Func = w.flushLog
 	w.use(first)
+	w.look()
 	return w
 }
 
@@ -127,8 +128,13 @@ func (w *worker) flush() {
 	}
 }
 
-// largeRead is how much is read at once otherwise.
-const largeRead = 256 << 10
+// largeRead is how much is read at once where there is plenty, and readShare what
+// part of what is free one read may bring: by the time that one notices, more have
+// read.
+const (
+	largeRead = 256 << 10
+	readShare = 32
+)
 
 // Of memory for buffers a quarter is left for exchanges that are under way: when
 // less is free, new ones are turned away.
@@ -147,18 +153,17 @@ func (w *worker) short() bool {
 	return w.scarce
 }
 
-// look finds it out, and has less be read at once while it is so.
+// look finds it out, and has as much be read at once as there is room for.
 func (w *worker) look() {
 	w.lookedAt = w.loop.Now()
 	s := w.loop.Group().Memory().Stats()
-	if scarce := s.Free+s.Cached.Bytes < s.Quota/reserve; scarce != w.scarce {
-		w.scarce = scarce
-		if scarce {
-			w.loop.SetReadSize(smallRead)
-		} else {
-			w.loop.SetReadSize(largeRead)
-		}
+	free := s.Free + s.Cached.Bytes
+	w.scarce = free < s.Quota/reserve
+	size := min(max(free/readShare, smallRead), largeRead)
+	if w.scarce {
+		size = smallRead
 	}
+	w.loop.SetReadSize(int(size))
 }
 
 // nextID is a number that no other request has: a permutation of a counter,
