@@ -3,6 +3,7 @@
 package netloop
 
 import (
+	"runtime"
 	"testing"
 	"time"
 )
@@ -81,6 +82,9 @@ func TestBusyFromOutside(t *testing.T) {
 	if err := r.shutdown(patience); err != nil || <-ran != nil {
 		t.Fatal(err)
 	}
+	// One processor for the loop, which keeps it while it naps, one for who asks all
+	// the time, and one for the client.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	r = start(t, Options{}, all(echo()))
 	ended := make(chan struct{})
 	c := r.dial()
