@@ -69,6 +69,9 @@ func (x *exchange) forward(r *http1.Request) {
 		}
 		o := u.pick(*turn, x.tried, w.loop.Now())
 		if o == nil {
+			if x.failure == "" {
+				x.failure = "no server is well"
+			}
 			x.fail(x.lack)
 			return
 		}
