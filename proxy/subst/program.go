@@ -3,6 +3,7 @@ package subst
 import (
 	"fmt"
 	"regexp/syntax"
+	"slices"
 	"strings"
 )
 
@@ -87,6 +88,19 @@ type builder struct {
 	alike    map[node]int32 // see intern
 
 	sequences int // of UTF-8, so far
+}
+
+// ruleOf is the rule that the first of some nodes belongs to: those of a rule follow
+// one another. Of none it is the first rule.
+func (p *program) ruleOf(nodes []int32) int32 {
+	if len(nodes) == 0 {
+		return 0
+	}
+	i, found := slices.BinarySearch(p.begin, nodes[0])
+	if !found {
+		i--
+	}
+	return int32(max(i, 0))
 }
 
 // rule appends the nodes of one rule.

@@ -43,9 +43,10 @@ type search struct {
 		steps int64
 	} // what is in credit already
 
-	scanned  int   // bytes, not reported to the cache yet
-	steps    int64 // bytes, in all, each time that they were gone over
-	overruns int64 // starts that the hold limit has ended
+	scanned  int        // bytes, not reported to the cache yet
+	steps    int64      // bytes, in all, each time that they were gone over
+	overruns int64      // starts that the hold limit has ended
+	open     []openRule // rules that were open at times that matter; few
 }
 
 // match is a place in the stream, and the rule that matches there.
@@ -68,7 +69,7 @@ const (
 // reset begins a new stream.
 func (s *search) reset() {
 	s.stop()
-	*s = search{set: s.set, starts: s.starts[:0]}
+	*s = search{set: s.set, starts: s.starts[:0], open: s.open[:0]}
 	s.ahead.piece, s.pause = -1, leastPause
 	s.begin(0)
 	s.rest()
@@ -227,9 +228,27 @@ func (s *search) atLimit() event {
 		s.match = match{s.startOf(0), s.pos, decided - 1}
 	case !own:
 		s.overruns++
+		s.openRule().gaveUp++
 		return gone
 	}
 	return found
+}
+
+// openRule counts for a rule that the oldest start may still become a match of.
+type openRule struct {
+	rule         int32
+	gaveUp, held int64 // see RuleStats
+}
+
+func (s *search) openRule() *openRule {
+	rule := s.set.program.ruleOf(s.state.nodesOf(0))
+	for i := range s.open {
+		if s.open[i].rule == rule {
+			return &s.open[i]
+		}
+	}
+	s.open = append(s.open, openRule{rule: rule})
+	return &s.open[len(s.open)-1]
 }
 
 // finish ends the search at the end of the stream: a match is certain or there

@@ -18,6 +18,7 @@ type Stream struct {
 	out     sink
 	counts  []uint32      // by rule, modulo 1<<32
 	carries map[int32]int // of these
+	won     []uint64      // a bit for each rule
 }
 
 // sink is where output goes: appended to dst, or given to emit.
@@ -38,7 +39,11 @@ func (o *sink) write(piece []byte) {
 
 // NewStream returns a Stream for one body.
 func (s *Set) NewStream() *Stream {
-	t := &Stream{search: search{set: s}, counts: make([]uint32, len(s.rules))}
+	n := len(s.rules)
+	t := &Stream{
+		search: search{set: s},
+		counts: make([]uint32, n), won: make([]uint64, (n+63)/64),
+	}
 	t.Reset()
 	return t
 }
@@ -51,6 +56,7 @@ func (t *Stream) Reset() {
 	t.buffer = nil
 	t.done, t.last, t.empty, t.ended = 0, -1, false, false
 	clear(t.counts)
+	clear(t.won)
 	t.carries = nil
 }
 
@@ -113,6 +119,34 @@ func (t *Stream) Stats() Stats {
 	}
 }
 
+// RuleStats is what a stream has met of one rule since Reset.
+type RuleStats struct {
+	Matches int64 // replaced
+	// GaveUp is how many starts were given up because no match had ended within the
+	// hold limit, and Held how many bytes were held back at the ends of pieces, each
+	// time counted anew. Several rules may have been open: it is one of them.
+	GaveUp, Held int64
+}
+
+// RuleStats is of the rule with a number, from 0.
+func (t *Stream) RuleStats(rule int) RuleStats {
+	r := RuleStats{Matches: int64(t.counts[rule]) + int64(t.carries[int32(rule)])<<32}
+	for i := range t.search.open {
+		if o := &t.search.open[i]; int(o.rule) == rule {
+			r.GaveUp, r.Held = o.gaveUp, o.held
+		}
+	}
+	return r
+}
+
+// Won appends a bit for each rule, 64 to a word, that has won a match, whether it
+// was replaced or has only kept others away. The others might as well not have been
+// there: without them the output is the same.
+func (t *Stream) Won(dst []uint64) []uint64 { return append(dst, t.won...) }
+
+// Set is what the stream replaces by.
+func (t *Stream) Set() *Set { return t.search.set }
+
 func (t *Stream) feed(piece []byte) {
 	if t.ended {
 		panic("subst: Feed after Finish, without Reset")
@@ -134,6 +168,9 @@ func (t *Stream) feed(piece []byte) {
 	}
 	t.unchanged(from)
 	t.keep(from)
+	if n := t.Held(); n > 0 && len(t.search.state.groups) > 0 {
+		t.search.openRule().held += int64(n)
+	}
 }
 
 func (t *Stream) finish() {
@@ -191,6 +228,7 @@ func (t *Stream) find(next func() event) {
 // it is one.
 func (t *Stream) take(m match) bool {
 	s := &t.search
+	t.won[m.rule/64] |= 1 << (m.rule % 64)
 	if m.start == m.end {
 		if m.end == s.text.end && !t.ended && s.text.byteBefore(m.end) >= 0x80 {
 			return false
