@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"time"
 
+	"redoubt/proxy/body"
 	"redoubt/proxy/filter"
 	"redoubt/proxy/rewrite"
 )
@@ -38,6 +39,9 @@ type Log struct {
 type Limits struct {
 	Connections int   // of clients; 0: as many as there are descriptors for
 	Body        int64 // bytes of a request's body
+	CodedMemory int64 // bytes that all coded bodies being rewritten may take
+	CodedWindow int64 // bytes that a coding may look back
+	Rules       int64 // bytes of compiled rules of bodies
 	Memory      int64 // bytes of buffers; 0: an eighth of the memory there is
 }
 
@@ -90,4 +94,7 @@ type Route struct {
 	Upgrade  bool           // connections may become tunnels
 	Request  *rewrite.Rules // of all routes, then of this one
 	Response *rewrite.Rules
+
+	RequestBody  *body.Options // the same for bodies; nil: they pass as they are
+	ResponseBody *body.Options
 }

@@ -10,6 +10,7 @@ import (
 
 	"redoubt/internal/jsonc"
 	"redoubt/netloop/http1"
+	"redoubt/proxy/body"
 	"redoubt/proxy/filter"
 	"redoubt/proxy/rewrite"
 )
@@ -91,6 +92,11 @@ func dump(c *Config) string {
 			b.WriteString(" upgrade")
 		}
 		b.WriteString("\n")
+		for _, o := range []*body.Options{r.RequestBody, r.ResponseBody} {
+			if o != nil {
+				fmt.Fprintf(&b, "  bodies %+v\n", *o)
+			}
+		}
 		dumpRules(&b, r)
 	}
 	return b.String()
@@ -161,7 +167,8 @@ func TestTables(t *testing.T) {
 			if f.Help == "" || !strings.Contains(text, fmt.Sprintf("%q: ", f.Name)) || !strings.Contains(text, "// "+f.Help+"\n") {
 				t.Errorf("%s is not in the schema, or without help", name)
 			}
-			if f.Default == "" && !f.Need && !f.Hide {
+			inherits := strings.HasSuffix(path, ".body") && f.Example != "" // from the level outside
+			if f.Default == "" && !f.Need && !f.Hide && !inherits {
 				t.Errorf("%s has no default", name)
 			}
 			if f.Inner != nil {

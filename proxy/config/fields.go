@@ -26,6 +26,9 @@ func (r *reader) fields() []jsonc.Field {
 		object("limits", "what all clients together may take", []jsonc.Field{
 			{Name: "connections", Default: `0`, Help: "clients' connections; more wait; 0: as many as there are descriptors for", Read: count(&r.Limits.Connections, maxConnections)},
 			{Name: "body", Default: `"10m"`, Help: "of a request; more is 413", Read: size("body", &r.Limits.Body, 1)},
+			{Name: "coded_memory", Default: `"256m"`, Help: "of all coded bodies that are being rewritten; beyond it they wait", Read: size("coded_memory", &r.Limits.CodedMemory, 1<<20)},
+			{Name: "coded_window", Default: `"8m"`, Help: "what a coding may look back; more is a coding that is not known", Read: size("coded_window", &r.Limits.CodedWindow, 32<<10)},
+			{Name: "rules", Default: `"64m"`, Help: "of compiled rules of bodies; those not used for longest are dropped", Read: size("rules", &r.Limits.Rules, 1<<20)},
 			{Name: "memory", Default: `0`, Help: "of buffers, from 4m; 0: an eighth of the memory there is", Read: r.readMemory},
 		}),
 		object("timeouts", `"0s" is no limit`, []jsonc.Field{
@@ -42,8 +45,9 @@ func (r *reader) fields() []jsonc.Field {
 			Read: r.readUpstreams, Inner: func() []jsonc.Field { return r.upstream(new(Upstream)) }, Shape: jsonc.Named, Example: "origin"},
 		{Name: "trust", Default: `[]`, Help: "networks whose X-Forwarded-For and Forwarded are believed", Read: networks(&r.Trust)},
 		object("block", "who is refused; nobody by default", r.blocking()),
-		{Name: "request", Default: `{}`, Help: "for all routes, before their own", Read: r.readRequest(&r.request), Inner: new(rules).requestFields},
-		{Name: "response", Default: `{}`, Help: "for all routes, before their own", Read: r.readResponse(&r.response), Inner: new(rules).responseFields},
+		{Name: "request", Default: `{}`, Help: "for all routes, before their own", Read: r.readRequest(&r.request, &r.requestBodies), Inner: new(rules).requestFields},
+		{Name: "response", Default: `{}`, Help: "for all routes, before their own", Read: r.readResponse(&r.response, &r.responseBodies), Inner: new(rules).responseFields},
+		outerBody(&r.bodies),
 		{Name: "routes", Default: `[]`, Help: "the first that matches counts; without any, all goes to the one upstream",
 			Read: r.readRoutes, Inner: func() []jsonc.Field { return r.route(&routeReading{Route: new(Route)}) }, Shape: jsonc.List},
 	}
@@ -101,8 +105,8 @@ func (r *reader) route(to *routeReading) []jsonc.Field {
 			return text(&to.upstream)(v)
 		}},
 		{Name: "upgrade", Default: `false`, Help: "let connections become tunnels, as for WebSocket", Read: boolean(&to.Upgrade)},
-		{Name: "request", Default: `{}`, Help: "what is changed on the way to the server", Read: r.readRequest(&to.Request), Inner: new(rules).requestFields},
-		{Name: "response", Default: `{}`, Help: "what is changed on the way back", Read: r.readResponse(&to.Response), Inner: new(rules).responseFields},
+		{Name: "request", Default: `{}`, Help: "what is changed on the way to the server", Read: r.readRequest(&to.Request, &to.requestBodies), Inner: new(rules).requestFields},
+		{Name: "response", Default: `{}`, Help: "what is changed on the way back", Read: r.readResponse(&to.Response, &to.responseBodies), Inner: new(rules).responseFields},
 	}
 }
 

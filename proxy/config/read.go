@@ -50,6 +50,8 @@ type reader struct {
 	names             map[string]bool // of routes
 	routes            []*routeReading
 	request, response *rewrite.Rules // of all routes
+
+	bodies, requestBodies, responseBodies *bodyReading // the same
 }
 
 // routeReading is a route with what its file says.
@@ -57,6 +59,8 @@ type routeReading struct {
 	*Route
 	place, upstreamPlace jsonc.Value
 	upstream             string
+
+	requestBodies, responseBodies *bodyReading
 }
 
 // finish does what needs the whole file.
@@ -98,8 +102,17 @@ func (r *reader) routeAll(v jsonc.Value) error {
 				len(r.Upstreams), r.Upstreams[0].Name)
 		}
 	}
-	r.Routes = []*Route{{Name: "route 1", Upstream: to, Request: r.request, Response: r.response}}
-	return nil
+	route := &Route{Name: "route 1", Upstream: to, Request: r.request, Response: r.response}
+	r.Routes = []*Route{route}
+	return r.joinBodies(&routeReading{Route: route})
+}
+
+// joinBodies finds out what becomes of a route's bodies.
+func (r *reader) joinBodies(to *routeReading) (err error) {
+	if to.RequestBody, err = joinBodies(to.Name+" request", requestTypes, r.requestBodies, to.requestBodies); err == nil {
+		to.ResponseBody, err = joinBodies(to.Name+" response", answerTypes, r.bodies, r.responseBodies, to.responseBodies)
+	}
+	return err
 }
 
 // resolve finds the upstreams of routes, and gives names to those without.
@@ -124,6 +137,9 @@ func (r *reader) resolve() error {
 		// the file.
 		route.Request = rewrite.Join(r.request, route.Request)
 		route.Response = rewrite.Join(r.response, route.Response)
+		if err := r.joinBodies(route); err != nil {
+			return err
+		}
 		r.Routes = append(r.Routes, route.Route)
 	}
 	return nil

@@ -12,14 +12,16 @@ import (
 // their texts stand.
 type rules struct {
 	rewrite.Options
+	body   *bodyReading                        // nil: nothing is said of bodies
 	places map[string][]map[string]jsonc.Value // by part, index and key, as errors of rewrite name them
 }
 
-func (r *rules) readRules(v jsonc.Value, what string, fields []jsonc.Field, side rewrite.Side, to **rewrite.Rules) error {
+func (r *rules) readRules(v jsonc.Value, what string, fields []jsonc.Field, side rewrite.Side, to **rewrite.Rules, bodies **bodyReading) error {
 	r.places = make(map[string][]map[string]jsonc.Value)
 	if err := v.Fields(what, fields); err != nil {
 		return err
 	}
+	*bodies = r.body
 	if len(r.places) == 0 {
 		return nil
 	}
@@ -31,30 +33,36 @@ func (r *rules) readRules(v jsonc.Value, what string, fields []jsonc.Field, side
 	return err
 }
 
-func (r *reader) readRequest(to **rewrite.Rules) read {
+func (r *reader) readRequest(to **rewrite.Rules, bodies **bodyReading) read {
 	return func(v jsonc.Value) error {
 		var own rules
-		return own.readRules(v, `"request"`, own.requestFields(), rewrite.Request, to)
+		return own.readRules(v, `"request"`, own.requestFields(), rewrite.Request, to, bodies)
 	}
 }
 
-func (r *reader) readResponse(to **rewrite.Rules) read {
+func (r *reader) readResponse(to **rewrite.Rules, bodies **bodyReading) read {
 	return func(v jsonc.Value) error {
 		var own rules
-		return own.readRules(v, `"response"`, own.responseFields(), rewrite.Response, to)
+		return own.readRules(v, `"response"`, own.responseFields(), rewrite.Response, to, bodies)
 	}
 }
 
 // requestFields is the table of a request object.
 func (r *rules) requestFields() []jsonc.Field {
 	target := func(to *rewrite.Rule) []jsonc.Field { return rule(to, "^/old/(.*)", "/new/$1") }
-	return append(r.responseFields(),
+	return append(r.headFields(),
+		bodyField(&r.body, requestTypes),
 		jsonc.Field{Name: "url", Default: `[]`, Help: "on path and query, in order", Shape: jsonc.List, Hide: true,
 			Inner: func() []jsonc.Field { return target(new(rewrite.Rule)) }, Read: r.list("url", &r.URL, target)})
 }
 
 // responseFields is the table of a response object.
 func (r *rules) responseFields() []jsonc.Field {
+	return append(r.headFields(), bodyField(&r.body, answerTypes))
+}
+
+// headFields are those that both have.
+func (r *rules) headFields() []jsonc.Field {
 	named := func(to *rewrite.Rule) []jsonc.Field {
 		name := jsonc.Field{Name: "name", Need: true, Example: `"Location"`, Help: "of the fields", Read: text(&to.Name)}
 		return append([]jsonc.Field{name}, rule(to, `//origin\.example`, "//shop.example")...)
@@ -108,17 +116,22 @@ func (r *rules) list(part string, to *[]rewrite.Rule, fields func(*rewrite.Rule)
 		return v.Elements(func(_ int, v jsonc.Value) error {
 			var rule rewrite.Rule
 			table, places := fields(&rule), make(map[string]jsonc.Value)
-			for i := range table {
-				name, inner := table[i].Name, table[i].Read
-				table[i].Read = func(v jsonc.Value) error {
-					places[name] = v
-					return inner(v)
-				}
-			}
+			noting(table, places)
 			err := v.Fields("a rule", table)
 			*to = append(*to, rule)
 			r.note(part, places)
 			return err
 		})
+	}
+}
+
+// noting has the places of values noted as they are read.
+func noting(table []jsonc.Field, places map[string]jsonc.Value) {
+	for i := range table {
+		name, inner := table[i].Name, table[i].Read
+		table[i].Read = func(v jsonc.Value) error {
+			places[name] = v
+			return inner(v)
+		}
 	}
 }

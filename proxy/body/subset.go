@@ -1,0 +1,148 @@
+package body
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"redoubt/proxy/subst"
+)
+
+// Subset is some of the rules of a route.
+type Subset struct {
+	rules   *Rules
+	numbers []int // of its rules, from 0, in order
+
+	set       atomic.Pointer[compiled] // nil: not compiled
+	used      atomic.Int64             // when it was last, see Shelf.clock
+	compiling sync.Mutex
+	underway  atomic.Bool // somebody compiles it in the background
+}
+
+// compiled is a set with streams to be used again, which go with it.
+type compiled struct {
+	*subst.Set
+	streams sync.Pool
+}
+
+// Stream replaces in one body. It is one goroutine's at a time.
+type Stream struct {
+	*subst.Stream
+	subset *Subset
+	set    *compiled
+	held   int64
+}
+
+// Empty tells that there are no rules in it.
+func (s *Subset) Empty() bool { return len(s.numbers) == 0 }
+
+// Rules are those that it is part of.
+func (s *Subset) Rules() *Rules { return s.rules }
+
+// Stream returns one for another body, or nil if the set is not compiled now, which
+// takes milliseconds: see Compile and Prepare.
+func (s *Subset) Stream() *Stream {
+	c := s.set.Load()
+	if c == nil {
+		return nil
+	}
+	return s.stream(c)
+}
+
+func (s *Subset) stream(c *compiled) *Stream {
+	s.used.Store(s.rules.shelf.clock.Load())
+	if t, ok := c.streams.Get().(*Stream); ok {
+		return t
+	}
+	return &Stream{Stream: c.NewStream(), subset: s, set: c}
+}
+
+// Compile is like Stream, but compiles the set if need be.
+func (s *Subset) Compile() *Stream { return s.stream(s.compile()) }
+
+// Prepare compiles the set in the background, if need be.
+func (s *Subset) Prepare() {
+	if s.set.Load() == nil && s.underway.CompareAndSwap(false, true) {
+		go func() {
+			s.compile()
+			s.underway.Store(false)
+		}()
+	}
+}
+
+func (s *Subset) compile() *compiled {
+	s.compiling.Lock()
+	defer s.compiling.Unlock()
+	if c := s.set.Load(); c != nil {
+		return c
+	}
+	r := s.rules
+	rules := make([]subst.Rule, len(s.numbers))
+	for i, n := range s.numbers {
+		rules[i] = r.rules[n]
+	}
+	set, err := subst.Compile(rules, subst.Options{Match: r.match, Hold: r.hold, Memory: r.shelf.statesOf()})
+	if err != nil {
+		panic("body: rules that were not checked: " + err.Error())
+	}
+	c := &compiled{Set: set}
+	r.shelf.put(s, c)
+	return c
+}
+
+// bytes is what the set takes, about.
+func (s *Subset) bytes() int {
+	if c := s.set.Load(); c != nil {
+		return c.Bytes()
+	}
+	return 0
+}
+
+// FeedTo is subst's, and keeps account of what is held.
+func (t *Stream) FeedTo(piece []byte, emit func([]byte)) {
+	t.Stream.FeedTo(piece, emit)
+	t.hold(int64(t.Held()))
+}
+
+func (t *Stream) hold(n int64) {
+	if n != t.held {
+		t.subset.rules.held.Add(n - t.held)
+		t.held = n
+	}
+}
+
+// Won appends a bit for each rule of all, as subst.Stream.Won does for those of the
+// subset.
+func (t *Stream) Won(dst []uint64) []uint64 {
+	from := len(dst)
+	var room [4]uint64
+	won := t.Stream.Won(room[:0])
+	for range (len(t.subset.rules.rules) + 63) / 64 {
+		dst = append(dst, 0)
+	}
+	for i, n := range t.subset.numbers {
+		dst[from+n/64] |= won[i/64] >> (i % 64) & 1 << (n % 64)
+	}
+	return dst
+}
+
+// Close counts what the stream has met, and gives it back. It returns how many matches
+// were replaced.
+func (t *Stream) Close() (matches int64) {
+	r := t.subset.rules
+	t.hold(0)
+	r.bodies.Add(1)
+	for i, n := range t.subset.numbers {
+		s := t.RuleStats(i)
+		if s == (subst.RuleStats{}) {
+			continue
+		}
+		matches += s.Matches
+		c := &r.counts[n]
+		c.matches.Add(uint64(s.Matches))
+		c.gaveUp.Add(uint64(s.GaveUp))
+		c.held.Add(uint64(s.Held))
+	}
+	t.Reset()
+	t.set.streams.Put(t)
+	return matches
+}
