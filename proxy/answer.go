@@ -46,11 +46,18 @@ func (x *exchange) response(k *link, r *http1.Response) {
 		x.switchProtocol(k, r)
 		return
 	}
+	if x.edit.rules != nil && !x.decide(k, r) {
+		return
+	}
 	x.status, x.answering = status, true
 	w.out.Reset()
 	w.answerLine(&w.out, r)
 	w.answerFields(&w.out, x, r)
 	w.answerOwn(&w.out, x, r)
+	if x.edit.subset != nil && x.ask != httpconn.Head {
+		x.beginEdit(r)
+		return
+	}
 	framing, size := x.framing(r)
 	s.Gather(&w.out)
 	w.gathering = s
@@ -63,6 +70,8 @@ func (x *exchange) response(k *link, r *http1.Response) {
 func (x *exchange) framing(r *http1.Response) (http1.Framing, int64) {
 	if x.ask == httpconn.Head {
 		switch {
+		case x.edit.subset != nil: // who knows how long it would be
+			return http1.None, 0
 		case r.Chunked():
 			return http1.Chunked, 0
 		case r.ContentLength() >= 0:
@@ -79,15 +88,28 @@ func (x *exchange) framing(r *http1.Response) (http1.Framing, int64) {
 
 // piece passes a piece of the body on.
 func (x *exchange) piece(b []byte) {
-	x.out += int64(len(b))
-	x.session.SendBody(b)
+	switch {
+	case x.edit.plain != nil:
+		x.editPiece(b)
+	case x.edit.subset != nil:
+		x.codedPiece(b)
+	default:
+		x.out += int64(len(b))
+		x.session.SendBody(b)
+	}
 }
 
 // answered ends the exchange, whose answer is whole.
 func (x *exchange) answered(k *link, trailers *http1.Body) {
 	k.part()
-	if x.answering {
-		x.session.EndBody(x.worker.cleanTrailers(trailers, x.route.Response))
+	switch {
+	case !x.answering:
+	case x.edit.plain != nil:
+		x.editEnd(trailers)
+	case x.edit.subset != nil && x.ask != httpconn.Head:
+		x.codedEnd(trailers)
+	default:
+		x.session.EndBody(x.worker.cleanTrailers(trailers, x.route.Response, false))
 	}
 }
 

@@ -101,3 +101,21 @@ func TestMaxForwards(t *testing.T) {
 		}
 	}
 }
+
+// One that is not to go farther needs no route.
+func TestMaxForwardsWithoutRoute(t *testing.T) {
+	c := settings("127.0.0.1:1")
+	c.Routes[0].Path = "/somewhere"
+	_, addr := start(t, c, Options{})
+	for request, want := range map[string]string{
+		"OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0": "204",
+		"OPTIONS / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0": "204",
+		"TRACE / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0":   "405",
+		"OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 1": "404",
+		"GET / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0":     "404",
+	} {
+		if answer, err := say(t, addr, request+"\r\n\r\n"); err != nil || !strings.HasPrefix(answer, "HTTP/1.1 "+want+" ") {
+			t.Errorf("%q: %.30q %v, want %s", request, answer, err, want)
+		}
+	}
+}

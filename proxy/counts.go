@@ -3,12 +3,14 @@
 package proxy
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"redoubt/internal/metrics"
+	"redoubt/netloop/http1"
 	"redoubt/netloop/httpconn"
 	"redoubt/proxy/accesslog"
 )
@@ -21,7 +23,9 @@ type counts struct {
 	shed                     metrics.Counter // turned away for want of memory
 	cut                      metrics.Counter // answers that a server did not finish
 	gone                     metrics.Counter // clients that did not wait for the end
-	whole, filter            metrics.Histogram
+	edited                   metrics.Counter // bodies of answers that were rewritten
+	asked, known             metrics.Counter // files whose rules the memory was asked for, and of those it knew
+	whole, filter, rewriting metrics.Histogram
 
 	refused codes // requests that were no good
 
@@ -131,6 +135,9 @@ func (x *exchange) count(now time.Duration) {
 	if x.judged != 0 {
 		c.filter.Observe(x.judged - x.begin)
 	}
+	if x.edit.edited {
+		c.rewriting.Observe(x.edit.spent)
+	}
 }
 
 func (x *exchange) log(now time.Duration) {
@@ -143,8 +150,11 @@ func (x *exchange) log(now time.Duration) {
 	*e = accesslog.Entry{
 		Time: w.loop.Wall().UnixNano(), Client: x.client, Method: n.get(n.method), Target: n.get(n.target), Host: n.get(n.host),
 		Minor: n.minor, Status: x.status, In: x.in, Out: x.out,
-		Duration: now - x.begin, Filter: -1, Wait: -1, Dry: x.dry, Error: x.failure,
+		Duration: now - x.begin, Filter: -1, Wait: -1, Rewrite: -1, Dry: x.dry, Error: x.failure,
 		Referer: n.get(n.referer), UserAgent: n.get(n.agent), RequestID: n.get(n.id),
+	}
+	if x.edit.edited || x.asks.rules != nil {
+		e.Rewrite, e.Matches = x.edit.spent, x.edit.matches
 	}
 	if x.judged != 0 {
 		e.Filter = x.judged - x.begin
@@ -171,12 +181,39 @@ const clientGone = 499
 // refused counts and logs a request that never came to be one.
 func (w *worker) refused(s *httpconn.Session, status int) {
 	w.counts.refused.add(status)
-	if w.sink != nil {
-		w.put(&accesslog.Entry{
-			Time: w.loop.Wall().UnixNano(), Client: s.Conn().RemoteAddr().Addr().Unmap(), Minor: 1, Status: status,
-			Filter: -1, Wait: -1, Error: "the request is no good",
-		})
+	if w.sink == nil {
+		return
 	}
+	method, target, minor := splitLine(s.RequestLine())
+	w.put(&accesslog.Entry{
+		Time: w.loop.Wall().UnixNano(), Client: s.Conn().RemoteAddr().Addr().Unmap(), Method: method, Target: target,
+		Minor: minor, Status: status, Filter: -1, Wait: -1, Rewrite: -1, Error: refusal(status, s.Fault()),
+	})
+}
+
+// refusal says why in words.
+func refusal(status int, fault http1.Fault) string {
+	switch {
+	case fault != 0:
+		return "bad request: " + fault.Error()
+	case status == 408:
+		return "the request was not whole in time"
+	}
+	return "no memory left for buffers"
+}
+
+// splitLine finds in what there is of a request line what can be told of it: a
+// method if it is one, and then the target, good or bad, as far as it has come.
+func splitLine(line []byte) (method, target []byte, minor int) {
+	method, rest, ended := bytes.Cut(line, []byte(" "))
+	if !ended || !http1.IsToken(method) {
+		return nil, nil, 1
+	}
+	target, version, _ := bytes.Cut(rest, []byte(" "))
+	if string(version) == "HTTP/1.0" {
+		return method, target, 0
+	}
+	return method, target, 1
 }
 
 // put writes a line, and sees to it that it does not wait long.

@@ -64,6 +64,10 @@ type state struct {
 	failure  string
 	upgrades []byte // what the client would upgrade to
 	notes    notes
+
+	all  bool // the server is asked for all of a body of which the client wants a part
+	edit edit // of the answer's body
+	asks requestEdit
 }
 
 // open makes the exchange of a connection that has come.
@@ -126,8 +130,7 @@ func (x *exchange) OnRequest(s *httpconn.Session, r *http1.Request) {
 	if x.plan.notes {
 		x.notes.take(x, r)
 	}
-	if x.judge(r) {
-		x.prepare(r)
+	if x.judge(r) && x.prepare(r) {
 		x.forward(r)
 	}
 }
@@ -141,9 +144,13 @@ func (x *exchange) OnBody(s *httpconn.Session, piece []byte) {
 	}
 	out := &x.worker.up
 	out.Reset()
-	if x.chunked {
+	switch {
+	case x.asks.rules != nil:
+		x.editAsked(piece)
+		return
+	case x.chunked:
 		out.Chunk(piece)
-	} else {
+	default:
 		out.Raw(piece)
 	}
 	k.More(out.List())
@@ -160,10 +167,20 @@ func (x *exchange) OnBodyEnd(_ *httpconn.Session, trailers *http1.Body) {
 	if k == nil {
 		return
 	}
+	lines := x.worker.cleanTrailers(trailers, x.route.Request, x.asks.rules != nil)
+	if x.asks.rules != nil && !x.endAsked(lines) {
+		return
+	}
+	x.askedWhole(lines)
+}
+
+// askedWhole ends the request, all of whose body has gone to the server.
+func (x *exchange) askedWhole(trailers []byte) {
+	k := x.link
 	if x.chunked {
 		out := &x.worker.up
 		out.Reset()
-		out.LastChunk(x.worker.cleanTrailers(trailers, x.route.Request))
+		out.LastChunk(trailers)
 		k.More(out.List())
 	}
 	if x.first == 0 { // else the answer has not waited
@@ -174,7 +191,9 @@ func (x *exchange) OnBodyEnd(_ *httpconn.Session, trailers *http1.Body) {
 
 // OnDrain goes on with the answer.
 func (x *exchange) OnDrain(*httpconn.Session) {
-	if k := x.link; k != nil {
+	if c := x.edit.coded; c != nil {
+		c.turn()
+	} else if k := x.link; k != nil {
 		k.ResumeBody()
 	}
 }
@@ -191,6 +210,7 @@ func (x *exchange) OnDone(_ *httpconn.Session, err error) {
 		k.exchange = nil
 		k.pool.coming = append(k.pool.coming, k)
 	}
+	x.endEdit()
 	x.account(err)
 	w.counts.inFlight.Add(-1)
 	x.reset()

@@ -24,8 +24,8 @@ const (
 )
 
 // prepare finds out what will have to be known of a request when its head has
-// gone.
-func (x *exchange) prepare(r *http1.Request) {
+// gone. It is false where the request has been answered instead.
+func (x *exchange) prepare(r *http1.Request) bool {
 	method := r.Method()
 	x.ask = httpconn.AskOf(method)
 	switch string(method) {
@@ -39,6 +39,8 @@ func (x *exchange) prepare(r *http1.Request) {
 		}
 	}
 	x.lack = 503
+	x.editing(r)
+	return x.editingAsked(r)
 }
 
 // appendUpgrades appends the protocols that a client would upgrade to. HTTP/2
@@ -226,13 +228,19 @@ func (x *exchange) lost(p *pool, reason error, begun, idled bool) {
 	default:
 		p.failed()
 	}
-	if x.answering {
+	switch c := x.edit.coded; {
+	case x.edit.due: // nothing of the answer has gone out
+		x.refuseAnswer(nil, status, x.failure)
+	case !x.answering:
+		x.fail(status)
+	case c != nil: // what has come goes on
+		x.cut = true
+		c.body.Cut()
+	default:
 		w.counts.cut.Add(1)
 		x.cut = true
 		x.session.Abort()
-		return
 	}
-	x.fail(status)
 }
 
 // fail answers a request that no server has answered. The exchange is over then,

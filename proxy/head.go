@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"redoubt/netloop/http1"
+	"redoubt/proxy/coding"
 	"redoubt/proxy/rewrite"
 )
 
@@ -71,6 +72,8 @@ func (w *worker) requestHead(x *exchange, r *http1.Request) bool {
 			k == http1.Host && r.Form() == http1.AbsoluteForm,
 			k == http1.Other && (isRequestID(r.Name(f)) || isDisguised(r.Name(f), rules)):
 			continue
+		case x.dropsAsked(k):
+			continue
 		case counts && k == http1.Other && bytes.EqualFold(r.Name(f), []byte(maxForwardsName)):
 			if n, err := strconv.ParseUint(string(r.Value(f)), 10, 32); err == nil && n > 0 {
 				out.Field(maxForwardsName, strconv.AppendUint(nil, n-1, 10))
@@ -100,6 +103,11 @@ func (w *worker) requestHead(x *exchange, r *http1.Request) bool {
 	if !rules.OwnsName(requestIDName) {
 		out.Field(requestIDName, x.notes.get(x.notes.id))
 	}
+	if x.edit.rules != nil && r.Has(http1.AcceptEncoding) && !rules.Owns(http1.AcceptEncoding) {
+		w.line = append(w.line[:0], "Accept-Encoding: "...)
+		w.line = append(x.edit.accepts.Append(w.line), "\r\n"...)
+		out.Put(w.line)
+	}
 	rules.Added(out, v)
 	switch {
 	case len(x.upgrades) > 0:
@@ -109,7 +117,7 @@ func (w *worker) requestHead(x *exchange, r *http1.Request) bool {
 		out.Put(connectionTE)
 	}
 	switch framing, size := r.Framing(); {
-	case framing == http1.Chunked:
+	case framing == http1.Chunked, x.asks.rules != nil:
 		out.Put(chunkedLine)
 	case framing == http1.Sized, r.ContentLength() == 0:
 		out.ContentLength(size)
@@ -159,6 +167,21 @@ func (w *worker) requestLine(out *http1.Segments, r *http1.Request, rules *rewri
 		}
 	}
 	return out.RequestLine(r.Method(), target)
+}
+
+// dropsAsked tells whether a request's field has to go because of what becomes of
+// bodies: of a part of a body nothing can be told by rules, and of one that is rewritten
+// much is not true any more.
+func (x *exchange) dropsAsked(k http1.Known) bool {
+	switch k {
+	case http1.AcceptEncoding:
+		return x.edit.rules != nil
+	case http1.Range, http1.IfRange:
+		return x.all || x.edit.rules != nil && !x.repeatable
+	case http1.ContentEncoding, http1.ContentMD5, http1.Digest, http1.ContentDigest, http1.ReprDigest:
+		return x.asks.rules != nil
+	}
+	return false
 }
 
 // namesFields tells whether a Connection field names others, besides the usual
@@ -226,11 +249,67 @@ func (w *worker) answerFields(out *http1.Segments, x *exchange, r *http1.Respons
 			named && isNamed(r.Elements(http1.Connection), r.Name(f)) {
 			continue
 		}
+		if x.edit.changes(k) && w.editedField(out, x, r, f) {
+			continue
+		}
 		if !rules.Field(out, r, f, v) {
 			out.Raw(r.Line(f))
 		}
 	}
+	if x.edit.varies && !namesCodings(r) && !rules.Owns(http1.Vary) {
+		out.Put(varyCodings)
+	}
 	rules.Added(out, v)
+}
+
+var varyCodings = []byte("Vary: Accept-Encoding\r\n")
+
+// namesCodings tells that an answer says that it varies by the client's codings, or by
+// everything.
+func namesCodings(r *http1.Response) bool {
+	for name := range r.Elements(http1.Vary) {
+		if string(name) == "*" || bytes.EqualFold(name, []byte("Accept-Encoding")) {
+			return true
+		}
+	}
+	return false
+}
+
+// changes tells whether a field is not what it was where a body is rewritten.
+func (e *edit) changes(k http1.Known) bool {
+	if !e.weakens {
+		return false
+	}
+	switch k {
+	case http1.ETag:
+		return true
+	case http1.ContentEncoding, http1.AcceptRanges, http1.ContentMD5, http1.Digest, http1.ContentDigest, http1.ReprDigest:
+		return e.subset != nil
+	}
+	return false
+}
+
+// editedField puts what becomes of such a field. It is false for one that stays.
+func (w *worker) editedField(out *http1.Segments, x *exchange, r *http1.Response, f http1.Field) bool {
+	e := &x.edit
+	value := r.Value(f)
+	switch f.Known() {
+	case http1.ETag:
+		if len(value) == 0 || value[0] != '"' || x.route.Response.Owns(http1.ETag) {
+			return false
+		}
+		w.line = append(append(append(w.line[:0], "ETag: W/"...), value...), "\r\n"...)
+		out.Put(w.line)
+	case http1.ContentEncoding:
+		if e.from == e.to && e.from != coding.Identity {
+			return false
+		}
+		if e.to != coding.Identity && !e.told {
+			e.told = true
+			out.Field("Content-Encoding", []byte(e.to.String()))
+		}
+	}
+	return true
 }
 
 // answerOwn adds the proxy's own fields.
@@ -270,12 +349,16 @@ func appendMilliseconds(b []byte, d time.Duration) []byte {
 	return append(b, '.', byte('0'+us/100%10), byte('0'+us/10%10), byte('0'+us%10))
 }
 
-// cleanTrailers are the lines of the trailers that may go on; valid until the
-// next call.
-func (w *worker) cleanTrailers(t *http1.Body, rules *rewrite.Rules) []byte {
+// cleanTrailers are the lines of the trailers that may go on, and, where the body was
+// edited, are still true; valid until the next call.
+func (w *worker) cleanTrailers(t *http1.Body, rules *rewrite.Rules, edited bool) []byte {
 	w.trailers = w.trailers[:0]
 	t.EachTrailer(func(name, value []byte) bool {
-		if k := http1.KnownField(string(name)); !endsInAnswer[k] && !endsInRequest[k] && !isRequestID(name) && !rules.OwnsName(string(name)) {
+		k := http1.KnownField(string(name))
+		if edited && (k == http1.ContentMD5 || k == http1.Digest || k == http1.ContentDigest || k == http1.ReprDigest || k == http1.ETag) {
+			return true
+		}
+		if !endsInAnswer[k] && !endsInRequest[k] && !isRequestID(name) && !rules.OwnsName(string(name)) {
 			w.trailers = append(append(w.trailers, name...), ": "...)
 			w.trailers = append(append(w.trailers, value...), "\r\n"...)
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"redoubt/proxy/config"
@@ -91,4 +92,54 @@ func askHealth(ctx context.Context, client *http.Client, h *config.Health, name 
 		return fmt.Errorf("%s answers %s", h.Path, answer.Status)
 	}
 	return nil
+}
+
+// up tells whether a server gets requests: it does unless the health check calls
+// it sick, or it rests after failures while others are well. pick chooses among
+// those that are up, and while a server of an upstream is not sick one is.
+func (u *upstream) up(o *origin, now time.Duration) bool {
+	return !o.sick.Load() && (o.rested(now) || !u.others(o, now))
+}
+
+// others tells whether there are servers that are well besides one.
+func (u *upstream) others(than *origin, now time.Duration) bool {
+	return slices.ContainsFunc(u.origins, func(o *origin) bool { return o != than && !o.sick.Load() && o.rested(now) })
+}
+
+// watchEvery is how often servers are looked at by whoever warns of them: a
+// server that fails and answers in turn makes no more lines than that.
+const watchEvery = time.Second
+
+// watchFailures warns, until ctx ends, of servers that requests have taken out
+// and of those that answer again.
+func (p *Proxy) watchFailures(ctx context.Context, pl *plan) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(watchEvery):
+			p.tellFailures(pl, p.group.Clock())
+		}
+	}
+}
+
+// tellFailures warns of what is new.
+func (p *Proxy) tellFailures(pl *plan, now time.Duration) {
+	for _, u := range pl.upstreams {
+		for _, o := range u.origins {
+			n := int(o.fails.Load())
+			failing := u.Fails > 0 && n >= u.Fails
+			switch {
+			case o.sick.Load(), failing == o.told: // of the sick checkHealth tells
+				continue
+			case !failing:
+				p.warn("upstream %s: %s answers again", u.Name, o.name)
+			case u.others(o, now):
+				p.warn("upstream %s: %s is taken out, for %v at a time: %d failures in a row", u.Name, o.name, u.Retry, n)
+			default:
+				p.warn("upstream %s: %s is tried all the same after %d failures in a row: no other server is well", u.Name, o.name, n)
+			}
+			o.told = failing
+		}
+	}
 }

@@ -48,7 +48,7 @@ func (x *exchange) judge(r *http1.Request) bool {
 	case r.Form() == http1.AuthorityForm: // a tunnel to anywhere is no filter's business
 		x.failure = "CONNECT is not allowed"
 		x.reply(405, allowed)
-	case x.route == nil:
+	case x.route == nil && !x.isLast(r):
 		x.failure = "no route"
 		x.reply(404, "")
 	case r.Has(http1.Via) && goesInCircles(r):

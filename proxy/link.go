@@ -100,8 +100,11 @@ func (k *link) OnDone(_ *httpconn.Client, trailers *http1.Body, reusable bool) {
 // OnTurn sends what has been gathered of an answer, and reads no more of it
 // while the client does not take what there is.
 func (k *link) OnTurn(*httpconn.Client) {
+	if x := k.exchange; x != nil && x.edit.due {
+		x.editTurn()
+	}
 	k.worker.flush()
-	if x := k.exchange; x != nil && x.session.Conn().Pending() > 0 {
+	if x := k.exchange; x != nil && (x.session.Conn().Pending() > 0 || x.edit.coded.full()) {
 		k.PauseBody()
 		k.worker.look() // what the client has not taken was kept
 	}
@@ -110,7 +113,11 @@ func (k *link) OnTurn(*httpconn.Client) {
 // OnDrain lets more of the request's body come.
 func (k *link) OnDrain(*httpconn.Client) {
 	if x := k.exchange; x != nil && k.carries {
-		x.session.ResumeBody()
+		if c := x.asks.coded; c != nil {
+			c.turn()
+		} else {
+			x.session.ResumeBody()
+		}
 	}
 }
 

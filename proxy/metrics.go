@@ -20,6 +20,7 @@ func (p *Proxy) WriteMetrics(m *metrics.Writer) {
 	p.writeConnections(m)
 	p.writeUpstreams(m)
 	p.writeFilter(m)
+	p.writeBodies(m)
 	p.writeMachine(m)
 }
 

@@ -23,6 +23,7 @@ type origin struct {
 	sick  atomic.Bool  // says the health check
 	fails atomic.Int32 // in a row, without an answer between
 	until atomic.Int64 // when it may be tried again, on the group's clock; 0: now
+	told  bool         // that its requests fail; watchFailures'
 	old   atomic.Int64 // until then it is taken for one that speaks HTTP/1.0, and knows no chunks
 
 	pools []*pool // by loop

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"redoubt/netloop/http1"
+	"redoubt/proxy/body"
 	"redoubt/proxy/config"
 	"redoubt/proxy/filter"
 )
@@ -18,6 +19,7 @@ import (
 // that have begun with it keep it to their end.
 type plan struct {
 	config    *config.Config
+	shelf     *body.Shelf    // rules of bodies; it goes on in the next plan
 	filter    *filter.Filter // nil: everybody is let in
 	upstreams []*upstream
 	routes    []*route
@@ -34,6 +36,8 @@ type route struct {
 	to     *upstream
 	path   string // without the *
 	prefix bool   // any rest may follow
+
+	asked, answers *body.Rules // of bodies; nil: they pass as they are
 }
 
 // newPlan compiles a configuration. Servers and the filter's state go on where
@@ -80,7 +84,29 @@ func newPlan(c *config.Config, before *plan, loops int) (*plan, error) {
 		p.notes = p.notes || r.Request != nil || r.Response != nil
 	}
 	p.index()
+	p.fillShelf(before)
 	return p, nil
+}
+
+// fillShelf finds the rules of bodies, and compiles some.
+func (p *plan) fillShelf(before *plan) {
+	if p.shelf = new(body.Shelf); before != nil {
+		p.shelf = before.shelf
+	}
+	var wanted []body.Options
+	var whose []**body.Rules
+	for _, r := range p.routes {
+		if r.RequestBody != nil {
+			wanted, whose = append(wanted, *r.RequestBody), append(whose, &r.asked)
+		}
+		if r.ResponseBody != nil {
+			wanted, whose = append(wanted, *r.ResponseBody), append(whose, &r.answers)
+		}
+	}
+	for i, rules := range p.shelf.Fill(int(p.config.Limits.Rules), wanted) {
+		*whose[i] = rules
+	}
+	p.notes = p.notes || len(wanted) > 0
 }
 
 // index sorts routes by host. Each stands in one list, and lists have the file's

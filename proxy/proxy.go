@@ -14,6 +14,7 @@ import (
 	"redoubt/internal/machine"
 	"redoubt/netloop"
 	"redoubt/proxy/accesslog"
+	"redoubt/proxy/coding"
 	"redoubt/proxy/config"
 	"redoubt/proxy/filter"
 )
@@ -36,6 +37,7 @@ type Proxy struct {
 	conns   *filter.Conns
 	log     *accesslog.Log // nil: none
 	lookup  lookup
+	codings *coding.Pool // for bodies in a coding
 
 	running sync.Mutex // held by Run
 
@@ -89,6 +91,7 @@ func New(c *config.Config, o Options) (*Proxy, error) {
 		}
 	}
 	p.plan = first
+	p.codings = coding.NewPool(codedLimits(c))
 	for _, l := range p.group.Loops() {
 		w := newWorker(p, l, first)
 		if p.log != nil {
@@ -97,6 +100,10 @@ func New(c *config.Config, o Options) (*Proxy, error) {
 		p.workers = append(p.workers, w)
 	}
 	return p, nil
+}
+
+func codedLimits(c *config.Config) coding.Options {
+	return coding.Options{Memory: c.Limits.CodedMemory, Window: c.Limits.CodedWindow}
 }
 
 func (p *Proxy) warn(format string, args ...any) {
@@ -135,6 +142,7 @@ func (p *Proxy) Run() error {
 	p.reloading.Lock()
 	p.care.stop()
 	p.reloading.Unlock()
+	p.codings.Close()
 	if p.log != nil {
 		for _, w := range p.workers {
 			w.flushLog()
@@ -206,6 +214,7 @@ func (p *Proxy) inForce(next *plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plan = next
+	p.codings.SetLimits(codedLimits(next.config))
 }
 
 // fixed tells what a reload may not change.

@@ -11,6 +11,7 @@ import (
 	"redoubt/netloop/httpconn"
 	"redoubt/netloop/slab"
 	"redoubt/proxy/accesslog"
+	"redoubt/proxy/body"
 	"redoubt/proxy/rewrite"
 )
 
@@ -24,13 +25,17 @@ type worker struct {
 	exchanges *slab.Objects[exchange]
 	links     *slab.Objects[link]
 
+	memory *body.Memory // of rules that apply to files
+
 	plan  *plan
 	turns []int // by upstream of the plan: whose turn it is
 
 	out       http1.Segments    // an answer's head, and what follows it in one turn
 	gathering *httpconn.Session // whose it is; nil: nobody's
+	edited    edited            // a rewritten body's pieces
 	up        http1.Segments    // a request's head, or a piece of its body
 	again     http1.Request     // a head that is read once more
+	taken     [][]byte          // of a coded body
 	trailers  []byte
 	target    []byte
 	rewritten []byte
@@ -55,16 +60,20 @@ func newWorker(p *Proxy, l *netloop.Loop, first *plan) *worker {
 	w := &worker{
 		proxy: p, loop: l, index: l.Index(),
 		exchanges: slab.NewObjects[exchange](0), links: slab.NewObjects[link](0),
-		counts: newCounts(), ids: rand.Uint64(),
+		counts: newCounts(), ids: rand.Uint64(), memory: body.NewMemory(rememberedFiles),
 	}
 	w.exchanges.Warm(warm)
 	w.links.Warm(warm)
 	w.server = httpconn.NewServer(l, serverOptions(first, w.refused), w.open)
 	w.logTimer.Func = w.flushLog
+	w.edited.emit = w.emitPart
 	w.use(first)
 	w.look()
 	return w
 }
+
+// rememberedFiles is of how many files a worker knows which rules apply: they take 2 MB.
+const rememberedFiles = 1 << 15
 
 // warm is how many exchanges and links there are before the first connection.
 const warm = 64
@@ -82,6 +91,7 @@ func serverOptions(p *plan, refused func(*httpconn.Session, int)) httpconn.Serve
 func (w *worker) use(next *plan) {
 	before := w.plan
 	w.plan = next
+	w.memory.Clear() // it is of rules, and routes, that may be others now
 	w.server.SetLimits(serverOptions(next, nil))
 	w.turns = make([]int, len(next.upstreams))
 	var kept = make(map[*pool]bool)
@@ -125,6 +135,7 @@ func (w *worker) flush() {
 		w.copied += int64(w.out.Made())
 		w.gathering.Flush()
 		w.gathering = nil
+		w.edited.forget()
 	}
 }
 

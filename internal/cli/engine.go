@@ -13,6 +13,7 @@ import (
 
 	"redoubt/handlers"
 	"redoubt/internal/fastserve"
+	"redoubt/internal/machine"
 )
 
 // An engine speaks HTTP for the API.
@@ -62,6 +63,18 @@ func newEngine(name string, api *handlers.API, o engineOptions) (engine, error) 
 		MaxConns: o.limits.MaxConns, HeadTimeout: o.limits.HeadTimeout, BodyTimeout: o.limits.BodyTimeout,
 		IdleTimeout: o.limits.IdleTimeout, WriteTimeout: o.limits.WriteTimeout, ShortHeads: o.short,
 	})}, nil
+}
+
+// loopsFor is how many loops there will be: as many as asked for, or by the
+// machine.
+func loopsFor(workers int, busy bool, p machine.Processors) int {
+	switch {
+	case workers > 0:
+		return workers
+	case busy: // a processor for all that is not a loop
+		return max(p.Whole()-1, 1)
+	}
+	return p.Whole()
 }
 
 type fastEngine struct {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"redoubt/handlers/admin"
@@ -47,10 +49,25 @@ func startAdmin(addr string) (*adminListener, error) {
 	})
 	var err error
 	if w.addr, err = w.server.Listen(addr); err != nil {
-		return nil, badInput(fmt.Errorf("--admin %s: %s: use HOST:PORT, or :PORT for this machine only", addr, strings.TrimPrefix(err.Error(), "listen ")))
+		return nil, adminCannotListen("--admin", addr, err)
 	}
 	go func() { w.served <- w.server.Serve() }()
 	return w, nil
+}
+
+// adminCannotListen shows the way out. name is what has given the address.
+func adminCannotListen(name, addr string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		err = fmt.Errorf("%w: end what listens there, or give another port; 0 picks a free one", syscall.EADDRINUSE)
+	case errors.Is(err, os.ErrPermission):
+		err = fmt.Errorf("%s: ports below 1024 need root or CAP_NET_BIND_SERVICE; give another", strings.TrimPrefix(err.Error(), "listen "))
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		err = fmt.Errorf("%w: this machine does not have that address", syscall.EADDRNOTAVAIL)
+	default:
+		err = fmt.Errorf("%s: use HOST:PORT, or :PORT for this machine only", strings.TrimPrefix(err.Error(), "listen "))
+	}
+	return badInput(fmt.Errorf("%s %s: %w", name, addr, err))
 }
 
 // tell has the listener say something else from now on.

@@ -44,18 +44,6 @@ func roomBesides(loops int) {
 	}
 }
 
-// loopsFor is how many loops there will be: as many as asked for, or by the
-// machine.
-func loopsFor(workers int, busy bool, p machine.Processors) int {
-	switch {
-	case workers > 0:
-		return workers
-	case busy: // a processor for all that is not a loop
-		return max(p.Whole()-1, 1)
-	}
-	return p.Whole()
-}
-
 // busyWarning says where busy waiting does more harm than good.
 func busyWarning(workers int, p machine.Processors) string {
 	loops := loopsFor(workers, true, p)

@@ -19,9 +19,11 @@ import (
 // apiAddress is where the API listens behind the proxy: nobody else need know.
 const apiAddress = "127.0.0.1:0"
 
-// readFront reads --front, for an API at that address.
-func (c *serveCmd) readFront(api string) (*config.Config, error) {
-	read, err := config.Read(c.Front, config.Options{API: api})
+// readFront reads --front, for an API at that address. warn hears of what is
+// hardly meant.
+func (c *serveCmd) readFront(api string, warn func(string)) (*config.Config, error) {
+	loops := loopsFor(c.Workers, c.Wait == "busy", machine.AvailableProcessors())
+	read, err := config.Read(c.Front, config.Options{API: api, Loops: loops, Warn: warn})
 	if err != nil {
 		return nil, badInput(fileError("--front", err))
 	}
@@ -29,9 +31,6 @@ func (c *serveCmd) readFront(api string) (*config.Config, error) {
 		if err := read.ReplaceListen(*c.Listen); err != nil {
 			return nil, badInput(fmt.Errorf("--listen %w", err))
 		}
-	}
-	if read.Admin != "" {
-		return nil, badInput(fmt.Errorf("%s: \"admin\" is --admin's part here: it tells of the API and of the proxy", c.Front))
 	}
 	if c.MaxConns > 0 {
 		read.Limits.Connections = c.MaxConns
@@ -42,11 +41,9 @@ func (c *serveCmd) readFront(api string) (*config.Config, error) {
 // frontEngine is an engine behind the proxy, in one process.
 type frontEngine struct {
 	engine
-	cmd     *serveCmd
-	api     string // where the engine listens
 	proxy   *proxy.Proxy
-	log     io.Writer
 	signals chan os.Signal
+	taker   signalTaker
 }
 
 // startFront has the engine listen to the proxy alone, and the proxy to clients.
@@ -55,7 +52,7 @@ func startFront(inner engine, c *serveCmd, log io.Writer) (engine, []string, err
 	if err != nil {
 		return nil, nil, cannotListen(err)
 	}
-	read, err := c.readFront(api)
+	read, err := c.readFront(api, nil) // listens has warned
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,12 +60,16 @@ func startFront(inner engine, c *serveCmd, log io.Writer) (engine, []string, err
 	loops := loopsFor(c.Workers, busy, machine.AvailableProcessors())
 	roomBesides(2 * loops) // its own, and the API's
 	log = &sharedWriter{w: log}
+	warn := warnings(log, "redoubt serve")
 	// A client, the proxy's connection to the API, and the API's end of it.
-	p, err := proxy.New(read, proxy.Options{Workers: loops, Busy: busy, Files: 3, Warn: func(text string) { fmt.Fprintf(log, "warning: %s\n", text) }})
+	p, err := proxy.New(read, proxy.Options{Workers: loops, Busy: busy, Files: 3, Warn: warn})
 	if err != nil {
 		return nil, nil, badInput(err)
 	}
-	f := &frontEngine{engine: inner, cmd: c, api: api, proxy: p, log: log, signals: make(chan os.Signal, 8)}
+	f := &frontEngine{engine: inner, proxy: p, signals: make(chan os.Signal, 8), taker: signalTaker{
+		who: "redoubt serve", file: c.Front, accessLog: read.Log, proxy: p, log: log,
+		read: func() (*config.Config, error) { return c.readFront(api, warn) },
+	}}
 	signal.Notify(f.signals, syscall.SIGHUP, syscall.SIGUSR1)
 	at, err := p.Listen()
 	if err != nil {
@@ -89,7 +90,7 @@ func (f *frontEngine) Serve() error {
 	defer func() { signal.Stop(f.signals); close(f.signals) }()
 	go func() {
 		for sig := range f.signals {
-			takeSignal(sig, "redoubt serve", f.cmd.Front, f.proxy, f.log, func() (*config.Config, error) { return f.cmd.readFront(f.api) })
+			f.taker.take(sig)
 		}
 	}()
 	if err := <-ended; err != nil {

@@ -54,25 +54,43 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// A wrong file is found out before data is loaded.
+// A wrong file is found out before data is loaded, and by --check alone.
 func TestFrontRefusals(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "front.json")
 	for text, want := range map[string]string{
-		`{"colour": 1}`:                                   `front.json:1:2: a configuration has no field "colour"`,
-		`{"admin": ":0"}`:                                 `"admin" is --admin's part here`,
-		`{"routes": [{"upstream": "b"}]}`:                 `no upstream has the name "b"`,
-		`{"listen": ["127.0.0.1:99999"]}`:                 "99999",
-		`{"upstreams": {"api": {"servers": ["no-port"]}}`: "front.json:1:",
+		`{"colour": 1}`:                                  `:1:2: a configuration has no field "colour"`,
+		`{"admin": ":0"}`:                                `:1:11: "admin" is --admin's part here`,
+		`{"routes": [{"upstream": "b"}]}`:                `no upstream has the name "b"`,
+		`{"listen": ["127.0.0.1:99999"]}`:                "99999",
+		`{"upstreams": {"api": {"servers": ["h:1"]}}}`:   `:1:35: the upstream "api" is the API in this process`,
+		`{"upstreams": {"api": {"connections": 1}}}`:     ":1:39: connections 1: that is fewer than the 2 event loops",
+		`{"upstreams": {"api": {"servers": ["no-port"]}`: ":1:",
+		"": ":1:1: there is nothing in it; the least is {}",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+		file := configFile(t, text)
+		for _, args := range [][]string{{"--data", "/nonexistent"}, {"--check"}} {
+			code, out, errs := command(t, append([]string{"serve", "--workers", "2", "--front", file}, args...)...)
+			if code != exitInput || out != "" || !strings.Contains(errs, want) || !strings.Contains(errs, "redoubt serve: "+file) {
+				t.Errorf("%s %s: %d %q, says %q, want %q", text, args, code, out, errs, want)
+			}
 		}
-		var out, errs strings.Builder
-		if code := run(context.Background(), []string{"serve", "--front", file, "--data", "/nonexistent"}, &out, &errs); code != exitInput {
-			t.Errorf("%s: exit code %d", text, code)
-		}
-		if !strings.Contains(errs.String(), want) {
-			t.Errorf("%s: says %q, want %q", text, errs.String(), want)
-		}
+	}
+	if code, _, errs := command(t, "serve", "--check"); code != exitInput || !strings.Contains(errs, "--front FILE") {
+		t.Errorf("without a file: %d %s", code, errs)
+	}
+}
+
+func TestFrontCheck(t *testing.T) {
+	file := configFile(t, `{"listen": [":8080", ":8081"], "upstreams": {"o": {"servers": ["h:1"]}},
+ "routes": [{"match": {"path": "/o"}, "upstream": "o"}, {"upstream": "api"}], "block": {"methods": ["trace"]}}`)
+	code, out, errs := command(t, "serve", "--front", file, "--check")
+	if code != exitFine || out != file+": fine, 2 routes, 2 upstreams; it listens on :8080 and :8081; routes to the API: 1\n" {
+		t.Errorf("%d %q", code, out)
+	}
+	if want := "redoubt serve: warning: " + file + `:2:101: "trace" refuses nobody`; !strings.HasPrefix(errs, want) {
+		t.Errorf("says %q, want %q", errs, want)
+	}
+	code, out, errs = command(t, "serve", "--front", configFile(t, "{}"), "--listen", ":9999", "--check")
+	if code != exitFine || errs != "" || !strings.HasSuffix(out, ": fine, 1 route, 1 upstream; it listens on :9999; routes to the API: 1\n") {
+		t.Errorf("%d %q %s", code, out, errs)
 	}
 }

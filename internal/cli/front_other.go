@@ -9,7 +9,7 @@ import (
 	"redoubt/proxy/config"
 )
 
-func (c *serveCmd) readFront(string) (*config.Config, error) {
+func (c *serveCmd) readFront(string, func(string)) (*config.Config, error) {
 	return nil, badInput(errors.New("--front needs Linux, as the proxy does"))
 }
 

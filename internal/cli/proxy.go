@@ -4,21 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"time"
 
+	"redoubt/internal/machine"
 	"redoubt/proxy/config"
 )
 
 type proxyCmd struct {
-	Config  string  `placeholder:"FILE" help:"The configuration: JSON with comments. --schema prints all keys."`
-	Listen  string  `placeholder:"ADDR" help:"Where to listen: HOST:PORT or :PORT. Port 0 picks a free one."`
-	To      string  `placeholder:"ADDR" help:"Instead of a file: the server that gets all requests, HOST:PORT or http://HOST:PORT."`
-	Check   bool    `help:"Read the configuration, say whether it is fine, and end: with 0, or with 2 if it is not."`
-	Schema  bool    `help:"Print a configuration of all keys with their defaults and what they mean, and end."`
-	Admin   *string `placeholder:"ADDR" help:"Where to listen for health, metrics and profiles, such as 127.0.0.1:9180. Nobody is asked for a password there."`
-	Workers int     `default:"0" placeholder:"N" help:"Event loops, one thread each; 0 means one for each processor, less one with --wait busy."`
-	Wait    string  `default:"auto" enum:"auto,block,busy" help:"What a loop does while nothing happens: sleep (block), or ask for events all the time (busy). auto is block, for now."`
+	Config  string   `placeholder:"FILE" help:"The configuration: JSON with comments. --schema prints all keys."`
+	Listen  string   `placeholder:"ADDR" help:"Where to listen: HOST:PORT or :PORT. Port 0 picks a free one."`
+	To      string   `placeholder:"ADDR" help:"Instead of a file: the server that gets all requests, HOST:PORT or http://HOST:PORT."`
+	Replace replaces `sep:"none" placeholder:"s/RE/TEXT/gi" help:"With --to: a rule for the bodies of answers; may be repeated. Any delimiter will do for /."`
+	Types   []string `placeholder:"TYPE" help:"With --replace: media types of bodies that it applies to; text/html unless said."`
+	Check   bool     `help:"Read the configuration, say whether it is fine, and end: with 0, or with 2 if it is not."`
+	Schema  bool     `help:"Print a configuration of all keys with their defaults and what they mean, and end."`
+	Admin   *string  `placeholder:"ADDR" help:"Where to listen for health, metrics and profiles, such as 127.0.0.1:9180. Nobody is asked for a password there."`
+	Workers int      `default:"0" placeholder:"N" help:"Event loops, one thread each; 0 means one for each processor, less one with --wait busy."`
+	Wait    string   `default:"auto" enum:"auto,block,busy" help:"What a loop does while nothing happens: sleep (block), or ask for events all the time (busy). auto is block, for now."`
 
 	proxyLimits
 }
@@ -38,7 +42,9 @@ func (*proxyCmd) Help() string {
 	return `A filtering reverse proxy: decides who is let in, rewrites headers and URLs, and sends requests on to the servers of a route.
 
   redoubt proxy --listen :8080 --to 127.0.0.1:9000              all requests to one server
+  redoubt proxy --listen :8080 --to 127.0.0.1:9000 --replace 's/Acme/Emca/g'   ... and other text in its pages
   redoubt proxy --schema > proxy.json                           a file to begin with; it has all keys
+  redoubt proxy --config proxy.json --check                     is it fine? exit code 0, or 2 with the place
   redoubt proxy --config proxy.json --admin 127.0.0.1:9180      as the file says, watched at http://127.0.0.1:9180/metrics
 
 Flags that are given win over the file. When it is ready it prints a line "listening on HOST:PORT" for each listener, the admin
@@ -57,7 +63,7 @@ func (c *proxyCmd) Run(s *streams) error {
 	if c.Workers < 0 || c.Workers > maxWorkers {
 		return badInput(fmt.Errorf("--workers %d: use 1 to %d, or 0 for all processors", c.Workers, maxWorkers))
 	}
-	read, err := await(s.ctx, c.read)
+	read, err := await(s.ctx, func() (*config.Config, error) { return c.read(warnings(s.err, "redoubt proxy")) })
 	if err != nil {
 		return err
 	}
@@ -108,13 +114,16 @@ func summary(c *config.Config) string {
 }
 
 // read reads the configuration, from the file or the flags in its place, and
-// puts in what flags say.
-func (c *proxyCmd) read() (read *config.Config, err error) {
+// puts in what flags say. warn hears of what is hardly meant.
+func (c *proxyCmd) read(warn func(string)) (read *config.Config, err error) {
 	switch {
 	case c.Config != "" && c.To != "":
 		return nil, errors.New("--config and --to do not go together: the file says where requests go")
+	case c.Config != "" && len(c.Replace)+len(c.Types) > 0:
+		return nil, errors.New("--config and --replace do not go together: write the rules into the file, as \"body\": {\"rules\": [...]}")
 	case c.Config != "":
-		if read, err = config.Read(c.Config, config.Options{}); err != nil {
+		loops := loopsFor(c.Workers, c.Wait == "busy", machine.AvailableProcessors())
+		if read, err = config.Read(c.Config, config.Options{Loops: loops, Warn: warn}); err != nil {
 			return nil, fileError("--config", err)
 		}
 		if c.Listen != "" {
@@ -128,8 +137,14 @@ func (c *proxyCmd) read() (read *config.Config, err error) {
 		return nil, errors.New("--to is missing: the server that gets the requests, HOST:PORT")
 	case c.Listen == "":
 		return nil, errors.New("--listen is missing: where clients connect, HOST:PORT or :PORT")
+	case len(c.Types) > 0 && len(c.Replace) == 0:
+		return nil, errors.New("--types says where --replace applies: give --replace 's/RE/TEXT/g' as well")
 	default:
-		if read, err = config.Simple(c.Listen, c.To); err != nil {
+		rules, err := c.Replace.rules()
+		if err != nil {
+			return nil, err
+		}
+		if read, err = config.Simple(c.Listen, c.To, c.Types, rules); err != nil {
 			return nil, err
 		}
 	}
@@ -139,6 +154,11 @@ func (c *proxyCmd) read() (read *config.Config, err error) {
 		}
 	}
 	return read, c.override(read)
+}
+
+// warnings writes what an operator should know, a line each.
+func warnings(w io.Writer, who string) func(text string) {
+	return func(text string) { fmt.Fprintf(w, "%s: warning: %s\n", who, text) }
 }
 
 // fileError names the flag where the file as such is wrong. What is in it has a

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -24,11 +23,11 @@ import (
 // runningProxy is a proxy with what a process has besides: the admin listener
 // and signals.
 type runningProxy struct {
-	cmd    *proxyCmd
-	drains atomic.Int64 // how long, in nanoseconds, as the configuration in force says
-	log    io.Writer
-	proxy  *proxy.Proxy
-	admin  *admin.Server // nil: none
+	drains  atomic.Int64 // how long, in nanoseconds, as the configuration in force says
+	log     io.Writer
+	proxy   *proxy.Proxy
+	admin   *admin.Server // nil: none
+	signals signalTaker
 }
 
 func runProxy(s *streams, c *proxyCmd, read *config.Config) error {
@@ -39,17 +38,21 @@ func runProxy(s *streams, c *proxyCmd, read *config.Config) error {
 
 	busy := c.Wait == "busy"
 	log := &sharedWriter{w: s.err}
+	warn := warnings(log, "redoubt proxy")
 	if text := warningOf(c.Workers, busy); text != "" {
-		fmt.Fprintf(log, "warning: %s\n", text)
+		warn(text)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	loops := loopsFor(c.Workers, busy, machine.AvailableProcessors())
 	roomBesides(loops)
-	p, err := proxy.New(read, proxy.Options{Workers: loops, Busy: busy, Warn: func(text string) { fmt.Fprintf(log, "warning: %s\n", text) }})
+	p, err := proxy.New(read, proxy.Options{Workers: loops, Busy: busy, Warn: warn})
 	if err != nil {
 		return badInput(err)
 	}
-	r := &runningProxy{cmd: c, log: log, proxy: p}
+	r := &runningProxy{log: log, proxy: p, signals: signalTaker{
+		who: "redoubt proxy", file: c.Config, accessLog: read.Log, proxy: p, log: log,
+		read: func() (*config.Config, error) { return c.read(warn) },
+	}}
 	r.drains.Store(int64(read.Timeouts.Drain))
 	addrs, err := p.Listen()
 	if err != nil {
@@ -59,7 +62,11 @@ func runProxy(s *streams, c *proxyCmd, read *config.Config) error {
 		r.admin = admin.New(admin.Options{Name: "redoubt proxy", Health: p.Healthy, Metrics: p.WriteMetrics})
 		addr, err := r.admin.Listen(read.Admin)
 		if err != nil {
-			return badInput(fmt.Errorf("--admin %s: %s: use HOST:PORT, or :PORT for this machine only", read.Admin, strings.TrimPrefix(err.Error(), "listen ")))
+			name := "--admin"
+			if c.Admin == nil {
+				name = c.Config + `: "admin"`
+			}
+			return adminCannotListen(name, read.Admin, err)
 		}
 		addrs = append(addrs, addr)
 	}
@@ -85,7 +92,9 @@ func (r *runningProxy) serve(ctx context.Context, signals <-chan os.Signal) erro
 	// Beside: a file may be one that nobody writes, or on a disk that is away.
 	go func() {
 		for sig := range signals {
-			r.take(sig)
+			if next := r.signals.take(sig); next != nil {
+				r.drains.Store(int64(next.Timeouts.Drain))
+			}
 		}
 	}()
 	select {
@@ -115,46 +124,6 @@ func (r *runningProxy) drain() error {
 		_ = r.admin.Shutdown(at) // a profile under way is cut
 	}
 	return err
-}
-
-// take does what a signal asks for.
-func (r *runningProxy) take(sig os.Signal) {
-	if next := takeSignal(sig, "redoubt proxy", r.cmd.Config, r.proxy, r.log, r.cmd.read); next != nil {
-		r.drains.Store(int64(next.Timeouts.Drain))
-	}
-}
-
-// readTime is how long a file may take to be read again. Other signals wait for it.
-const readTime = 10 * time.Second
-
-// takeSignal opens the log again or reads the file again, says what came of it,
-// and returns a configuration that is newly in force.
-func takeSignal(sig os.Signal, who, file string, p *proxy.Proxy, log io.Writer, read func() (*config.Config, error)) *config.Config {
-	if sig == syscall.SIGUSR1 {
-		if err := p.ReopenLog(); err != nil {
-			fmt.Fprintf(log, "%s: SIGUSR1: %v\n", who, err)
-		}
-		return nil
-	}
-	if file == "" {
-		fmt.Fprintf(log, "%s: SIGHUP: there is no file to read again; start with --config FILE\n", who)
-		return nil
-	}
-	limited, cancel := context.WithTimeout(context.Background(), readTime)
-	defer cancel()
-	next, err := await(limited, read)
-	if limited.Err() != nil {
-		err = fmt.Errorf("%s cannot be read within %v", file, readTime)
-	}
-	if err == nil {
-		err = p.Reload(next)
-	}
-	if err != nil {
-		fmt.Fprintf(log, "%s: SIGHUP: the old configuration stays: %v\n", who, err)
-		return nil
-	}
-	fmt.Fprintf(log, "%s: SIGHUP: %s is in force, %s\n", who, file, summary(next))
-	return next
 }
 
 // sharedWriter takes one Write at a time.

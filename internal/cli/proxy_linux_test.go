@@ -187,6 +187,7 @@ func TestProxyReloads(t *testing.T) {
 		"SIGHUP: " + name + " is in force, 1 route, 1 upstream\n",
 		"SIGHUP: the old configuration stays: " + name + `:3:2: a configuration has no field "colour"`,
 		"SIGHUP: the old configuration stays: limits.connections has changed",
+		"redoubt proxy: SIGUSR1: access log " + log + " reopened\n",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it says\n%s\nwithout %q", said, want)
@@ -208,7 +209,9 @@ func TestProxyWithoutFile(t *testing.T) {
 	if got := ask(t, c, "/"); got != "one" {
 		t.Errorf("after SIGHUP: %q", got)
 	}
-	if said := p.end(); !strings.Contains(said, "no file to read again") {
+	p.cmd.Process.Signal(syscall.SIGUSR1)
+	time.Sleep(100 * time.Millisecond)
+	if said := p.end(); !strings.Contains(said, "no file to read again") || !strings.Contains(said, "SIGUSR1: there is no access log") {
 		t.Errorf("it says %q", said)
 	}
 }
@@ -253,12 +256,14 @@ func TestProxyCannotStart(t *testing.T) {
 	}
 	defer taken.Close()
 	log := configFile(t, `{"upstreams": {"o": {"servers": ["127.0.0.1:1"]}}, "log": {"file": "`+filepath.Join(t.TempDir(), "none", "access.log")+`"}, "listen": ["127.0.0.1:0"]}`)
+	admin := configFile(t, `{"upstreams": {"o": {"servers": ["127.0.0.1:1"]}}, "admin": "`+taken.Addr().String()+`", "listen": ["127.0.0.1:0"]}`)
 	for _, c := range []struct {
 		args []string
 		says []string
 	}{
 		{[]string{"--listen", taken.Addr().String(), "--to", "127.0.0.1:1"}, []string{"address already in use", "--listen"}},
-		{[]string{"--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--admin", taken.Addr().String()}, []string{"address already in use", "--admin"}},
+		{[]string{"--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--admin", taken.Addr().String()}, []string{"--admin " + taken.Addr().String() + ": address already in use: end what listens there, or give another port"}},
+		{[]string{"--config", admin}, []string{admin + `: "admin" ` + taken.Addr().String() + ": address already in use: "}},
 		{[]string{"--config", log}, []string{"access.log", "no such file"}},
 	} {
 		code, out, errs := command(t, append([]string{"proxy"}, c.args...)...)

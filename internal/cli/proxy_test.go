@@ -32,7 +32,7 @@ func TestProxySchema(t *testing.T) {
 }
 
 func TestProxyCheck(t *testing.T) {
-	name := configFile(t, `{"upstreams": {"a": {"servers": ["h:1"]}, "b": {"servers": ["h:2"]}}, "routes": [{"upstream": "a"}, {"upstream": "b"}, {"upstream": "a"}]}`)
+	name := configFile(t, `{"upstreams": {"a": {"servers": ["h:1"]}, "b": {"servers": ["h:2"]}}, "routes": [{"match": {"path": "/a"}, "upstream": "a"}, {"match": {"path": "/b"}, "upstream": "b"}, {"upstream": "a"}]}`)
 	for _, c := range []struct {
 		args []string
 		want string
@@ -48,10 +48,22 @@ func TestProxyCheck(t *testing.T) {
 	}
 }
 
+// What is hardly meant is told of, and is fine.
+func TestProxyWarns(t *testing.T) {
+	name := configFile(t, `{"upstreams": {"a": {"servers": ["h:1"]}}, "trust": ["10.0.0.1/8"]}`)
+	code, out, errs := command(t, "proxy", "--check", "--config", name)
+	want := "redoubt proxy: warning: " + name + `:1:54: "10.0.0.1/8" means 10.0.0.0/8: bits beyond the first 8 do not count` + "\n"
+	if code != exitFine || out != name+": fine, 1 route, 1 upstream\n" || errs != want {
+		t.Errorf("%d %q %q, want %q", code, out, errs, want)
+	}
+}
+
 // Every refusal: exit code 2, nothing on standard output, what to do.
 func TestProxyRefusals(t *testing.T) {
 	good := configFile(t, `{"upstreams": {"o": {"servers": ["127.0.0.1:1"]}}, "listen": ["127.0.0.1:0"]}`)
 	bad := configFile(t, "{\"upstreams\": {\"o\": {\"servers\": [\"127.0.0.1:1\"]}},\n  \"listn\": []}")
+	few := configFile(t, `{"upstreams": {"o": {"servers": ["127.0.0.1:1"], "connections": 3}}, "listen": ["127.0.0.1:0"]}`)
+	empty := configFile(t, "")
 	none := filepath.Join(t.TempDir(), "none.json")
 	for _, c := range []struct {
 		args string
@@ -64,6 +76,9 @@ func TestProxyRefusals(t *testing.T) {
 		{"--config NONE", []string{"--config", "none.json", "no such file"}},
 		{"--config BAD", []string{bad + `:2:3: a configuration has no field "listn"; `, `did you mean "listen"?`}},
 		{"--config BAD --check", []string{bad + ":2:3: "}},
+		{"--config FEW --check --workers 4", []string{few + ":1:65: connections 3: that is fewer than the 4 event loops", "--workers"}},
+		{"--config FEW --workers 4", []string{few + ":1:65: "}},
+		{"--config EMPTY", []string{empty + ":1:1: there is nothing in it; the least is {"}},
 		{"--listen 80 --to h:1", []string{`--listen "80": no port`}},
 		{"--listen :0 --to https://h:1", []string{"--to", "TLS"}},
 		{"--config GOOD --listen 80", []string{`--listen "80": no port`}},
@@ -74,7 +89,7 @@ func TestProxyRefusals(t *testing.T) {
 		{"--config GOOD --workers 1000000", []string{"--workers", "1024"}},
 		{"--config GOOD --wait long", []string{"--wait", "busy"}},
 	} {
-		args := strings.Fields(strings.NewReplacer("GOOD", good, "BAD", bad, "NONE", none).Replace(c.args))
+		args := strings.Fields(strings.NewReplacer("GOOD", good, "BAD", bad, "FEW", few, "EMPTY", empty, "NONE", none).Replace(c.args))
 		code, out, errs := command(t, append([]string{"proxy"}, args...)...)
 		if code != exitInput || out != "" {
 			t.Errorf("%s: exit code %d, output %q", c.args, code, out)
@@ -92,7 +107,7 @@ func TestProxyRefusals(t *testing.T) {
 
 func TestProxyHelp(t *testing.T) {
 	code, out, errs := command(t, "proxy", "--help")
-	for _, word := range []string{"Usage: redoubt proxy", "--listen :8080 --to 127.0.0.1:9000", "--schema > proxy.json", "--admin 127.0.0.1:9180", "SIGHUP", "Exits with 2"} {
+	for _, word := range []string{"Usage: redoubt proxy", "--listen :8080 --to 127.0.0.1:9000", "--schema > proxy.json", "--config proxy.json --check", "--admin 127.0.0.1:9180", "SIGHUP", "Exits with 2"} {
 		if code != exitFine || errs != "" || !strings.Contains(out, word) {
 			t.Errorf("%d %q, help without %q:\n%s", code, errs, word, out)
 		}

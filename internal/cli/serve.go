@@ -7,9 +7,11 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"redoubt/handlers"
+	"redoubt/proxy/config"
 )
 
 // serverFlags are the limits that every server of ours has.
@@ -45,6 +47,7 @@ type serveCmd struct {
 	Bodies     bodiesFlag `default:"auto" enum:"auto,ready,lean" help:"Keep every record rendered (ready), format each answer (lean), or take ready where it fits in half the memory there is (auto)."`
 	ShortHeads bool       `help:"Send no Date: a few bytes less in each answer, as contests reward."`
 	Front      string     `placeholder:"FILE" help:"Put the filter proxy before the API, in this process: a file as for redoubt proxy, in which the API is the upstream called api, and gets everything if the file has no routes."`
+	Check      bool       `help:"With --front: read that file, say whether it is fine and what it does, and end: with 0, or with 2 if it is not."`
 	Admin      string     `placeholder:"ADDR" help:"Tell of health, metrics and profiles on this address: HOST:PORT, or :PORT for this machine only. It has no password. Without it there is none of that."`
 
 	serverFlags
@@ -57,6 +60,7 @@ func (*serveCmd) Help() string {
   redoubt gen --out set                             make a data set
   redoubt serve --listen :8080 --data set/data      serve it
   curl 'localhost:8080/users/1/visits?toDistance=50'
+  redoubt serve --front front.json --check          is the proxy's file fine? exit code 0, or 2 with the place
 
 When it is ready it prints a line for each listener, "listening on HOST:PORT": first this, then --admin.`
 }
@@ -66,10 +70,10 @@ const maxWorkers = 1024
 
 // listens is where clients will come. A wrong file of --front is found out here,
 // before the data is loaded.
-func (c *serveCmd) listens() ([]string, error) {
+func (c *serveCmd) listens(warn func(string)) ([]string, error) {
 	switch {
 	case c.Front != "":
-		front, err := c.readFront("127.0.0.1:1")
+		front, err := c.readFront(anyAPI, warn)
 		if err != nil {
 			return nil, err
 		}
@@ -78,6 +82,28 @@ func (c *serveCmd) listens() ([]string, error) {
 		return []string{*c.Listen}, nil
 	}
 	return []string{":80"}, nil
+}
+
+// anyAPI stands for the API in a file of --front as long as it does not listen.
+const anyAPI = "127.0.0.1:1"
+
+// check reads the file of --front alone.
+func (c *serveCmd) check(s *streams) error {
+	if c.Front == "" {
+		return badInput(errors.New("--check reads the file of --front: give --front FILE"))
+	}
+	read, err := await(s.ctx, func() (*config.Config, error) { return c.readFront(anyAPI, warnings(s.err, "redoubt serve")) })
+	if err != nil {
+		return err
+	}
+	api := 0 // routes to it
+	for _, r := range read.Routes {
+		if r.Upstream.Name == "api" {
+			api++
+		}
+	}
+	fmt.Fprintf(s.out, "%s: fine, %s; it listens on %s; routes to the API: %d\n", c.Front, summary(read), strings.Join(read.Listen, " and "), api)
+	return nil
 }
 
 func (c *serveCmd) Run(s *streams) error {
@@ -91,11 +117,15 @@ func (c *serveCmd) Run(s *streams) error {
 	if err := checkEngine(c.Engine, busy); err != nil {
 		return err
 	}
+	if c.Check {
+		return c.check(s)
+	}
+	warn := warnings(s.err, "redoubt serve")
 	if text := warningOf(c.Workers, busy); text != "" {
-		fmt.Fprintf(s.err, "warning: %s\n", text)
+		warn(text)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0)) // engines may change it
-	listen, err := c.listens()
+	listen, err := c.listens(warn)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 type substCmd struct {
 	Rules   string   `placeholder:"FILE.json" help:"Rules: a list of {\"find\", \"put\", \"flags\"}, or a body object as in the proxy's configuration."`
-	Replace []string `sep:"none" placeholder:"s/RE/TEXT/gi" help:"A rule; may be repeated. Any delimiter will do for /."`
+	Replace replaces `sep:"none" placeholder:"s/RE/TEXT/gi" help:"A rule; may be repeated. Any delimiter will do for /."`
 	Match   string   `placeholder:"MODE" help:"Which of the matches that begin leftmost wins: longest (the default), or first as in Perl."`
 	Hold    string   `placeholder:"SIZE" help:"The longest match, in bytes or such as 8k or 1m (8k). So much is held back at most."`
 	Pieces  string   `placeholder:"N" help:"Cut the input into pieces of N bytes. The output is the same."`
@@ -90,20 +90,11 @@ func (c *substCmd) compile() ([]subst.Rule, *subst.Set, error) {
 		}
 		rules, o, where = f.rules, f.options, f.ruleError
 	default:
-		for _, text := range c.Replace {
-			r, err := subst.ParseReplace(text)
-			if err != nil {
-				return nil, nil, fmt.Errorf("--replace %w", err)
-			}
-			rules = append(rules, r)
+		var err error
+		if rules, err = c.Replace.rules(); err != nil {
+			return nil, nil, err
 		}
-		where = func(e *subst.RuleError) error {
-			at := ""
-			if e.Offset >= 0 {
-				at = fmt.Sprintf(", at byte %d", e.Offset)
-			}
-			return fmt.Errorf("--replace %q: %s%s: %s", c.Replace[e.Rule], e.Part, at, e.Reason)
-		}
+		where = c.Replace.wrong
 	}
 	var err error
 	if c.Match != "" {

@@ -65,6 +65,7 @@ func (f *rulesFile) readBody(v jsonc.Value) error {
 			return err
 		}},
 		{Name: "memory", Read: func(v jsonc.Value) error { _, err := v.Bool(); return err }},
+		{Name: "codings", Read: func(v jsonc.Value) error { _, err := v.Text(); return err }},
 		{Name: "rules", Read: func(v jsonc.Value) error { found = true; return v.Elements(f.readRule) }},
 	})
 	if err == nil && !found {

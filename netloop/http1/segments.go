@@ -139,13 +139,22 @@ func (s *Segments) EndHead() { s.Put([]byte("\r\n")) }
 
 // Chunk adds a chunk around a view of its data. Of no data there is none, for
 // an empty chunk would be the last.
-func (s *Segments) Chunk(data []byte) {
-	if len(data) == 0 {
+func (s *Segments) Chunk(data []byte) { s.Chunks([][]byte{data}) }
+
+// Chunks adds one chunk around views of the parts of its data.
+func (s *Segments) Chunks(parts [][]byte) {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	if n == 0 {
 		return
 	}
 	s.room(maxDigits + len("\r\n\r\n")) // together with the line before
-	s.add(append(strconv.AppendInt(s.own, int64(len(data)), 16), "\r\n"...))
-	s.Raw(data)
+	s.add(append(strconv.AppendInt(s.own, int64(n), 16), "\r\n"...))
+	for _, p := range parts {
+		s.Raw(p)
+	}
 	s.add(append(s.own, "\r\n"...))
 }
 

@@ -171,28 +171,41 @@ var (
 // returns. Who sends more than the client takes should wait for OnDrain: see
 // Conn and its Pending.
 func (s *Session) SendBody(piece []byte) {
+	s.server.one[0] = piece
+	s.SendParts(s.server.one[:])
+	s.server.one[0] = nil
+}
+
+// SendParts is SendBody for a piece that lies in several places.
+func (s *Session) SendParts(parts [][]byte) {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
 	a := &s.answer
-	if a.noBody || len(piece) == 0 {
+	if a.noBody || n == 0 {
 		return
 	}
-	switch a.framing {
-	case http1.Chunked:
-		out := s.part()
-		out.Chunk(piece)
-		s.putPart(out)
+	switch {
+	case a.framing == http1.Sized && a.left < int64(n):
+		s.Abort() // the rest would be taken for the next answer
 		return
-	case http1.Sized:
-		if a.left -= int64(len(piece)); a.left < 0 {
-			s.Abort() // the rest would be taken for the next answer
-			return
+	case a.framing == http1.Sized:
+		a.left -= int64(n)
+	}
+	if a.framing != http1.Chunked && s.gather == nil && len(parts) == 1 {
+		s.conn.Write(parts[0])
+		return
+	}
+	out := s.part()
+	if a.framing == http1.Chunked {
+		out.Chunks(parts)
+	} else {
+		for _, p := range parts {
+			out.Raw(p)
 		}
 	}
-	if s.gather == nil {
-		s.conn.Write(piece)
-		return
-	}
-	s.gather.Raw(piece)
-	s.putPart(s.gather)
+	s.putPart(out)
 }
 
 // EndBody ends the answer, with trailer lines if its framing allows any. The
@@ -252,31 +265,6 @@ func (s *Session) done(err error) {
 	s.open = false
 	s.handler.OnDone(s, err)
 }
-
-// refuse answers a request that is no good, and closes: what follows it
-// cannot be told from it.
-func (s *Session) refuse(status int) {
-	switch {
-	case s.open && s.answer.begun: // too late for another answer
-		s.Abort()
-		return
-	case s.open:
-		s.phase = over
-		s.done(Refused(status))
-	}
-	if was := s.server.options.Refused; was != nil && !s.open && s.phase != over {
-		was(s, status)
-	}
-	head := s.server.heads.get(s.server.loop.Unix(), status, 0, true, "")
-	s.server.finish(s, head, nil)
-	s.close()
-}
-
-// Refused is why an exchange ends whose request turned out to be no good: the
-// status that the client was answered with.
-type Refused int
-
-func (r Refused) Error() string { return fmt.Sprintf("refused with %d", int(r)) }
 
 // HandOver gives the connection to another handler, after an answer that has
 // switched protocols. The exchange is over: OnDone comes before HandOver

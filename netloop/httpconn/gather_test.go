@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"redoubt/netloop"
 	"redoubt/netloop/http1"
@@ -145,32 +144,6 @@ func TestViewsLiveUntilTheTurnEnds(t *testing.T) {
 		p.Close()
 		<-h.closed
 	}
-}
-
-// Whoever keeps a log hears of requests that no handler hears of.
-func TestRefusedIsTold(t *testing.T) {
-	var told []int
-	h := &funcs{request: hello, body: func(*Session, []byte) {}, bodyEnd: func(s *Session) {}}
-	r := newRig(t, netloop.Options{}, ServerOptions{MaxBody: 10, HeadTimeout: 50 * time.Millisecond, Refused: func(_ *Session, status int) { told = append(told, status) }}, handle(h))
-	f := func(say string, want ...int) {
-		t.Helper()
-		r.do(func() { told = nil })
-		p := r.dial()
-		p.send(say)
-		io.ReadAll(p)
-		r.do(func() {
-			if fmt.Sprint(told) != fmt.Sprint(want) {
-				t.Errorf("%q: told of %v, want %v", say, told, want)
-			}
-		})
-	}
-	f("GET / HTTP/1.1\r\n\r\n", 400)
-	f(get("/")+"no request\r\n\r\n", 400)
-	f("GET / HTTP/1.1\r\nHo", 408)
-	f("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n", 413)
-	f("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-	// Here a handler has heard of the request, and hears of its end.
-	f("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n")
 }
 
 // Limits that change count from the next request on, also on a connection that

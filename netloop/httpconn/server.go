@@ -63,7 +63,8 @@ type ServerOptions struct {
 	NoDate      bool   // answers carry no Date
 
 	// Refused hears of requests that no handler gets to hear of: no good, or
-	// too late. Maybe nil.
+	// too late. What is known of them Session.Fault and RequestLine tell. Maybe
+	// nil.
 	Refused func(s *Session, status int)
 }
 
@@ -79,6 +80,7 @@ type Server struct {
 	batchOf *Session // whose they are; nil if there are none
 	sent    int      // bytes of answers since an OnData began
 	parts   [3][]byte
+	one     [1][]byte // see SendBody
 	out     http1.Segments
 }
 

@@ -36,6 +36,8 @@ type session struct {
 	bodyDone  bool // the request's body has been read
 	waiting   bool // for the peer to take output, before the next request is looked at
 	continued bool // 100 Continue was sent or is not wanted
+	late      bool // the time for the request is over
+	fault     http1.Fault
 
 	answer answer
 	gather *http1.Segments // what is sent of it is collected here, if not nil
@@ -46,6 +48,7 @@ type session struct {
 	whole   []byte // head and body of a chunked request, in a block of the slab
 	filled  int    // bytes of it
 	content []byte // a whole body, while it is handed over
+	line    []byte // what has come of a request line, while Refused is told
 }
 
 // phase is what a session waits for. Each has one deadline.
@@ -87,6 +90,10 @@ const (
 
 // OnData reads requests and has them answered, as long as answers are taken.
 func (s *Session) OnData(c *netloop.Conn, in []byte) (used int) {
+	if s.late {
+		s.tooLate(in)
+		return len(in)
+	}
 	s.inData = true
 	s.server.sent = 0
 	again := true
@@ -162,7 +169,7 @@ func (s *Session) readHead(in []byte) (used int, again bool) {
 	}
 	n, fault := s.request.Parse(in)
 	if fault != 0 {
-		s.refuse(fault.Status())
+		s.refuse(fault, in)
 		return len(in), false
 	}
 	if n == 0 {
@@ -175,7 +182,7 @@ func (s *Session) readHead(in []byte) (used int, again bool) {
 	r := &s.request
 	framing, size := r.Framing()
 	if size > o.MaxBody {
-		s.refuse(http1.BodyTooLong.Status())
+		s.refuse(http1.BodyTooLong, in)
 		return len(in), false
 	}
 	s.served = true
@@ -236,7 +243,7 @@ func (s *Session) readPieces(in []byte) (used int, again bool) {
 			fault = http1.BodyTooLong
 		}
 		if fault != 0 {
-			s.refuse(fault.Status())
+			s.refuse(fault, nil) // who has heard of the head hears of this
 			return len(in), false
 		}
 		if len(data) > 0 {
@@ -321,8 +328,22 @@ func (s *Session) OnTimeout(c *netloop.Conn) {
 			s.close()
 		}
 	case inHead, inBody:
-		s.refuse(408)
+		if s.server.options.Refused == nil || s.open || c.Held() == 0 {
+			s.tooLate(nil)
+			return
+		}
+		s.late = true
+		c.Again() // Refused is to be told what there is of the request
 	}
+}
+
+// tooLate refuses a request that was not whole in time. in is what has come of
+// it, or nil.
+func (s *Session) tooLate(in []byte) {
+	if s.whole != nil {
+		in = s.whole[:s.headLen]
+	}
+	s.turnAway(408, in)
 }
 
 // freshTime is how long a connection may take for a first request, or for a

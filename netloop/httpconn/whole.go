@@ -50,10 +50,10 @@ func (s *Session) collect(in []byte) (used int, again bool) {
 		used += n
 		switch {
 		case fault != 0:
-			s.refuse(fault.Status())
+			s.refuse(fault, s.whole[:s.headLen])
 			return len(in), false
 		case int64(s.filled-s.headLen+len(data)) > s.server.options.MaxBody:
-			s.refuse(http1.BodyTooLong.Status())
+			s.refuse(http1.BodyTooLong, s.whole[:s.headLen])
 			return len(in), false
 		}
 		if !s.room(len(data)) {
@@ -84,7 +84,7 @@ func (s *Session) room(n int) bool {
 	memory := s.server.loop.Memory()
 	block, err := memory.Get(max(s.filled+n, 2*len(s.whole)))
 	if err != nil {
-		s.refuse(503)
+		s.turnAway(503, nil)
 		return false
 	}
 	copy(block, s.whole[:s.filled])

@@ -20,6 +20,9 @@ type Entry struct {
 	Filter   time.Duration // spent in the filter; negative: there was none
 	Wait     time.Duration // until the upstream's first byte; negative: there was none
 
+	Rewrite time.Duration // spent in rewriting bodies; negative: none was
+	Matches int64         // ... that were replaced in them
+
 	Route, Upstream string
 	Rule            string // that decided
 	Dry             bool   // ... or would have

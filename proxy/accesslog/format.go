@@ -57,6 +57,10 @@ func appendJSONLine(b []byte, c *clock, e *Entry) []byte {
 	b = appendSeconds(b, `,"duration":`, max(e.Duration, 0))
 	b = appendSeconds(b, `,"filter":`, e.Filter)
 	b = appendSeconds(b, `,"wait":`, e.Wait)
+	if e.Rewrite >= 0 {
+		b = appendSeconds(b, `,"rewrite":`, e.Rewrite)
+		b = appendInt(b, `,"matches":`, e.Matches)
+	}
 	b = appendMore(b, `,"route":"`, bytesOf(e.Route))
 	b = appendMore(b, `,"upstream":"`, bytesOf(e.Upstream))
 	b = appendMore(b, `,"rule":"`, bytesOf(e.Rule))

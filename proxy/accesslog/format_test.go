@@ -15,7 +15,7 @@ var at = time.Date(2026, 11, 30, 23, 26, 5, 123_456_789, time.UTC).UnixNano()
 func usual() *Entry {
 	return &Entry{
 		Time: at, Client: netip.MustParseAddr("203.0.113.9"), Method: []byte("GET"), Target: []byte("/catalog/a?b=c"), Host: []byte("shop.example"),
-		Minor: 1, Status: 200, In: 0, Out: 51234, Duration: 1234567 * time.Nanosecond, Filter: -1, Wait: 800 * time.Microsecond,
+		Minor: 1, Status: 200, In: 0, Out: 51234, Duration: 1234567 * time.Nanosecond, Filter: -1, Wait: 800 * time.Microsecond, Rewrite: -1,
 		Route: "*.shop.example/catalog/*", Upstream: "origin", UserAgent: []byte("curl/8.5.0"), Referer: []byte("https://shop.example/"),
 	}
 }
@@ -27,11 +27,13 @@ func TestLines(t *testing.T) {
 	full.Client = netip.MustParseAddr("::ffff:10.0.0.1")
 	full.Filter, full.Wait, full.Duration = 0, 61*time.Second+5*time.Microsecond, -5
 	full.Rule, full.Error, full.Dry, full.RequestID = "block.headers[0]", "upstream: reset", true, []byte("7f")
+	edited := usual()
+	edited.Rewrite, edited.Matches = 54*time.Microsecond, 3
 	hostile := usual()
 	hostile.Client = netip.MustParseAddr("fe80::1%\"\n")
 	hostile.Target = []byte("/\"\\\x00\n\r\x1b\x7f\x80\xffé\u0085\u2028\u2029\u00a0🙂\xf0\x9f")
 	hostile.Route, hostile.Upstream, hostile.Referer, hostile.UserAgent, hostile.Wait = "", "", []byte("a\" \"b\nc"), nil, -1
-	old := &Entry{Time: -1, Status: 400, Filter: -1, Wait: -1}
+	old := &Entry{Time: -1, Status: 400, Filter: -1, Wait: -1, Rewrite: -1}
 	for _, c := range []struct {
 		name   string
 		format format
@@ -40,6 +42,7 @@ func TestLines(t *testing.T) {
 	}{
 		{"usual", appendJSONLine, usual(), `{"time":"2026-11-30T23:26:05.123456Z","client":"203.0.113.9","method":"GET","target":"/catalog/a?b=c","host":"shop.example","version":"1.1","status":200,"in":0,"out":51234,"duration":0.001234,"wait":0.000800,"route":"*.shop.example/catalog/*","upstream":"origin","referer":"https://shop.example/","agent":"curl/8.5.0"}`},
 		{"full", appendJSONLine, full, `{"time":"2026-11-30T23:26:05.123456Z","client":"10.0.0.1","method":"GET","target":"/catalog/a?b=c","host":"shop.example","version":"1.1","status":200,"in":0,"out":51234,"duration":0.000000,"filter":0.000000,"wait":61.000005,"route":"*.shop.example/catalog/*","upstream":"origin","rule":"block.headers[0]","error":"upstream: reset","dry":true,"referer":"https://shop.example/","agent":"curl/8.5.0","id":"7f"}`},
+		{"rewritten", appendJSONLine, edited, `{"time":"2026-11-30T23:26:05.123456Z","client":"203.0.113.9","method":"GET","target":"/catalog/a?b=c","host":"shop.example","version":"1.1","status":200,"in":0,"out":51234,"duration":0.001234,"wait":0.000800,"rewrite":0.000054,"matches":3,"route":"*.shop.example/catalog/*","upstream":"origin","referer":"https://shop.example/","agent":"curl/8.5.0"}`},
 		{"hostile", appendJSONLine, hostile, `{"time":"2026-11-30T23:26:05.123456Z","client":"fe80::1","method":"GET","target":"/\"\\\u0000\u000a\u000d\u001b\u007f\u0080\u00ffé\u0085\u2028\u2029` + "\u00a0🙂" + `\u00f0\u009f","host":"shop.example","version":"1.1","status":200,"in":0,"out":51234,"duration":0.001234,"referer":"a\" \"b\u000ac"}`},
 		{"nothing known", appendJSONLine, old, `{"time":"1969-12-31T23:59:59.999999Z","client":"","method":"","target":"","host":"","version":"1.0","status":400,"in":0,"out":0,"duration":0.000000}`},
 		{"usual", appendCombinedLine, usual(), `203.0.113.9 - - [30/Nov/2026:23:26:05 +0000] "GET /catalog/a?b=c HTTP/1.1" 200 51234 "https://shop.example/" "curl/8.5.0"`},

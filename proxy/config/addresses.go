@@ -8,6 +8,8 @@ import (
 
 	"redoubt/internal/jsonc"
 	"redoubt/netloop/http1"
+	"redoubt/proxy/body"
+	"redoubt/proxy/subst"
 )
 
 // reject is what a check of a text finds: nil, or the reason with the way out,
@@ -245,8 +247,9 @@ func isASCII(text string) bool {
 }
 
 // Simple is the configuration of a proxy without a file: what comes to listen
-// goes to the one server, HOST:PORT or http://HOST:PORT.
-func Simple(listen, to string) (*Config, error) {
+// goes to the one server, HOST:PORT or http://HOST:PORT. In answers of these types, or
+// the usual ones if there are none, rules, which subst.Check has passed, are applied.
+func Simple(listen, to string, types []string, rules []subst.Rule) (*Config, error) {
 	if _, bad := checkListen(listen); bad != nil {
 		return nil, fmt.Errorf("--listen %.80q: %s", listen, bad.reason)
 	}
@@ -257,9 +260,20 @@ func Simple(listen, to string) (*Config, error) {
 	if _, bad := checkServer(server); bad != nil {
 		return nil, fmt.Errorf("--to %.80q: %s", to, bad.reason)
 	}
+	bodies := map[string]any{}
+	if len(rules) > 0 {
+		bodies["rules"] = rules
+	}
+	for _, t := range types {
+		if err := body.ParseType(t); err != nil {
+			return nil, fmt.Errorf("--types %w", err)
+		}
+		bodies["types"] = types
+	}
 	return Parse("--to", []byte(quote(map[string]any{
 		"listen":    []string{listen},
 		"upstreams": map[string]any{"origin": map[string]any{"servers": []string{server}}},
+		"body":      bodies,
 	})), Options{})
 }
 

@@ -219,7 +219,7 @@ func TestSimple(t *testing.T) {
 		{":80", "h:65536", "a port is a number from 1 to 65535"},
 		{":80", "1::2:80", "neither a name nor an address"},
 	} {
-		got, err := Simple(c.listen, c.to)
+		got, err := Simple(c.listen, c.to, nil, nil)
 		switch {
 		case err != nil && strings.Contains(err.Error(), c.want):
 		case err == nil && len(got.Upstreams) == 1 && got.Upstreams[0].Servers[0] == c.want && got.Listen[0] == c.listen && len(got.Routes) == 1:

@@ -14,6 +14,12 @@ type Options struct {
 	// API is the address of the API in this process. With it there is an
 	// upstream "api", which a file without routes sends everything to.
 	API string
+	// Loops are the event loops that share the connections to a server; 0: as
+	// many as there may be.
+	Loops int
+	// Warn hears, once a configuration is known to be right, of what in it is
+	// hardly meant, with its place. nil: nobody does.
+	Warn func(text string)
 }
 
 const apiName = "api"
@@ -31,13 +37,35 @@ func Read(file string, o Options) (*Config, error) {
 func Parse(name string, text []byte, o Options) (*Config, error) {
 	v, err := jsonc.Parse(name, text)
 	if err != nil {
+		if isEmpty(text) {
+			err = fmt.Errorf("%s:1:1: there is nothing in it; %s", name, o.least())
+		}
 		return nil, err
 	}
 	r := &reader{options: o, names: make(map[string]bool)}
 	if err := v.Fields("a configuration", r.fields()); err != nil {
 		return nil, err
 	}
-	return &r.Config, r.finish(v)
+	if err := r.finish(v); err != nil {
+		return nil, err
+	}
+	r.warn(v)
+	return &r.Config, nil
+}
+
+// isEmpty tells of a text without a value, but maybe with comments: behind it one
+// can stand.
+func isEmpty(text []byte) bool {
+	_, err := jsonc.Parse("", slices.Concat(text, []byte("\n{}")))
+	return err == nil
+}
+
+// least is the least that a file needs, in words.
+func (o *Options) least() string {
+	if o.API != "" {
+		return "the least is {}, which sends everything to the API"
+	}
+	return `the least is {"upstreams": {"origin": {"servers": ["HOST:PORT"]}}}`
 }
 
 // reader holds what has been read, and where what can be judged only at the end
@@ -65,6 +93,9 @@ type routeReading struct {
 
 // finish does what needs the whole file.
 func (r *reader) finish(v jsonc.Value) error {
+	if err := r.checkProcess(v); err != nil {
+		return err
+	}
 	if r.options.API != "" && r.find(apiName) == nil {
 		u := &Upstream{Name: apiName}
 		none, err := jsonc.Parse("default", []byte("{}"))

@@ -59,7 +59,7 @@ func duration(to *time.Duration, least time.Duration) read {
 func oneOf(to *string, words ...string) read {
 	return func(v jsonc.Value) (err error) {
 		if *to, err = v.Text(); err == nil && !slices.Contains(words, *to) {
-			err = v.Errorf("%.40q: it is %s", *to, strings.Join(words, " or "))
+			err = v.Errorf("want %s, got %.40q", `"`+strings.Join(words, `" or "`)+`"`, *to)
 		}
 		return err
 	}

@@ -56,6 +56,12 @@ func TestNothingIsAllocated(t *testing.T) {
 		t.Errorf("rate: %v allocations, %d hits", n, f.Rules()[3].Hits())
 	}
 
+	o.DryRun = true
+	f, r = build(t, o), parse(t, "TRACE /status HTTP/1.1", "User-Agent: badbot", "X-Scanner: a")
+	if n := testing.AllocsPerRun(200, func() { f.Check(listed, 11, r, 0) }); n != 0 || f.Rules()[len(f.Rules())-1].DryHits() == 0 {
+		t.Errorf("dry run: %v allocations", n)
+	}
+
 	c := NewConns()
 	c.Add(someone)
 	if n := testing.AllocsPerRun(200, func() { c.Add(someone); c.Add(listed); c.Remove(listed); c.Remove(someone) }); n != 0 {

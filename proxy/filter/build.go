@@ -164,6 +164,7 @@ func (b *builder) paths(f *Filter, patterns []string) *Error {
 }
 
 func (b *builder) headers(f *Filter, headers []Header) *Error {
+	said := make(map[*Rule]bool)
 	for i, h := range headers {
 		switch {
 		case !http1.IsToken(h.Name):
@@ -171,12 +172,17 @@ func (b *builder) headers(f *Filter, headers []Header) *Error {
 		case h.Match == nil:
 			return &Error{"headers", i, "nothing to match"}
 		}
+		rule := b.rule(headerKind, h.Name+": "+h.Match.String())
+		if said[rule] { // a dry run would count it twice
+			continue
+		}
+		said[rule] = true
 		f.headers = append(f.headers, header{
 			known: http1.KnownField(h.Name),
 			name:  []byte(h.Name),
 			match: h.Match,
 			needs: needleOf(h.Match),
-			rule:  b.rule(headerKind, h.Name+": "+h.Match.String()),
+			rule:  rule,
 		})
 	}
 	return nil

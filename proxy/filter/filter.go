@@ -118,53 +118,56 @@ type Verdict struct {
 // networks, rate, methods, paths, headers. What is let in or refused by what
 // follows the rate counts as asked; what is refused before that does not.
 //
+// In a dry run every kind is asked, as all of them would be let in: each counts
+// what it would refuse, were it alone, and the verdict names the first.
+//
 // client is the address that counts; an invalid one is that of a client like any
 // other. conns is what Conns.Add said when the connection was opened: so those
 // opened above the limit are refused, and not the client's older ones with
 // them. now is a monotonic time, from 0 on.
 //
 // Nothing is allocated.
-func (f *Filter) Check(client netip.Addr, conns int, r *http1.Request, now time.Duration) Verdict {
-	rule, wait := f.judge(client, conns, r, now)
-	if rule == nil {
-		return Verdict{}
+func (f *Filter) Check(client netip.Addr, conns int, r *http1.Request, now time.Duration) (v Verdict) {
+	if f.connections != nil && conns > f.most && f.refuse(&v, f.connections, 0) {
+		return v
 	}
+	if f.networks != nil {
+		if rule, ok := f.networks.Lookup(client.Unmap()); ok && f.refuse(&v, rule, 0) {
+			return v
+		}
+	}
+	if f.rate != nil {
+		if wait := f.limiter.take(keyOf(client), now); wait > 0 && f.refuse(&v, f.rate, wait) {
+			return v
+		}
+	}
+	if rule := f.methods[string(r.Method())]; rule != nil && f.refuse(&v, rule, 0) {
+		return v
+	}
+	if rule := f.paths.find(r.Path()); rule != nil && f.refuse(&v, rule, 0) {
+		return v
+	}
+	for i := range f.headers {
+		if f.headers[i].in(r) && f.refuse(&v, f.headers[i].rule, 0) {
+			return v
+		}
+	}
+	return v
+}
+
+// refuse counts a rule that refuses a request, and tells whether that settles
+// it.
+func (f *Filter) refuse(v *Verdict, rule *Rule, wait time.Duration) (settled bool) {
 	if f.dry {
 		rule.dry.Add(1)
 	} else {
 		rule.hits.Add(1)
 	}
-	v := Verdict{Rule: rule, Status: f.answer, RetryAfter: wait, Dry: f.dry}
-	if f.answer != CloseSilently && (rule == f.rate || rule == f.connections) {
-		v.Status = 429
-	}
-	return v
-}
-
-func (f *Filter) judge(client netip.Addr, conns int, r *http1.Request, now time.Duration) (*Rule, time.Duration) {
-	if f.connections != nil && conns > f.most {
-		return f.connections, 0
-	}
-	if f.networks != nil {
-		if rule, ok := f.networks.Lookup(client.Unmap()); ok {
-			return rule, 0
+	if v.Rule == nil {
+		*v = Verdict{Rule: rule, Status: f.answer, RetryAfter: wait, Dry: f.dry}
+		if f.answer != CloseSilently && (rule == f.rate || rule == f.connections) {
+			v.Status = 429
 		}
 	}
-	if f.rate != nil {
-		if wait := f.limiter.take(keyOf(client), now); wait > 0 {
-			return f.rate, wait
-		}
-	}
-	if rule := f.methods[string(r.Method())]; rule != nil {
-		return rule, 0
-	}
-	if rule := f.paths.find(r.Path()); rule != nil {
-		return rule, 0
-	}
-	for i := range f.headers {
-		if f.headers[i].in(r) {
-			return f.headers[i].rule, 0
-		}
-	}
-	return nil, 0
+	return !f.dry
 }

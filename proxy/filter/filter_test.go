@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"fmt"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -240,11 +241,45 @@ func TestDryRun(t *testing.T) {
 	if v := f.Check(someone, 1, r, time.Second); name(v) != "method TRACE" || v.Status != 403 {
 		t.Errorf("%+v", v)
 	}
-	if rate, method := f.Rules()[0], f.Rules()[1]; rate.DryHits() != 3 || method.DryHits() != 3 || rate.Hits() != 0 || method.Hits() != 0 {
+	if rate, method := f.Rules()[0], f.Rules()[1]; rate.DryHits() != 3 || method.DryHits() != 6 || rate.Hits() != 0 || method.Hits() != 0 {
 		t.Errorf("rate %d, method %d", rate.DryHits(), method.DryHits())
 	}
 	if v := f.Check(someone, 1, parse(t, "GET / HTTP/1.1"), time.Hour); v != (Verdict{}) {
 		t.Errorf("%+v", v)
+	}
+}
+
+// In a dry run each rule counts what it would refuse, were it alone; the first
+// is named.
+func TestDryRunAsksAll(t *testing.T) {
+	o := Options{
+		Connections: 1, Networks: prefixes("203.0.113.0/24"), Rate: Rate{Requests: 1, Burst: 1}, Methods: []string{"PUT"}, Paths: []string{"/a", "/a*"},
+		Headers: []Header{{"User-Agent", regexp.MustCompile("bot")}, {"User-Agent", regexp.MustCompile("bad")}, {"User-Agent", regexp.MustCompile("bot")}, {"Via", regexp.MustCompile("x")}},
+		DryRun:  true,
+	}
+	f := build(t, o)
+	f.Check(someone, 1, parse(t, "GET / HTTP/1.1"), 0) // by the network alone; it takes the rate's burst
+	r := parse(t, "PUT /a HTTP/1.1", "User-Agent: badbot")
+	if v := f.Check(someone, 2, r, 0); name(v) != "connections" || v.Status != 429 || v.RetryAfter != 0 || !v.Dry {
+		t.Errorf("%+v", v)
+	}
+	var got []string
+	for _, r := range f.Rules() {
+		got = append(got, fmt.Sprintf("%s %d", r.Name(), r.DryHits()))
+	}
+	want := []string{"connections 1", "network 203.0.113.0/24 2", "rate 1", "method PUT 1", "path /a 1", "path /a* 0",
+		"header User-Agent: bot 1", "header User-Agent: bad 1", "header Via: x 0"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+
+	o.DryRun = false
+	f = build(t, o)
+	f.Check(someone, 2, r, 0)
+	for i, r := range f.Rules() {
+		if hits := r.Hits(); hits > 0 != (i == 0) || r.DryHits() > 0 {
+			t.Errorf("in earnest %s has %d", r.Name(), hits)
+		}
 	}
 }
 

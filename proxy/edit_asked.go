@@ -1,0 +1,110 @@
+//go:build linux
+
+package proxy
+
+import (
+	"bytes"
+
+	"redoubt/netloop/http1"
+	"redoubt/proxy/body"
+	"redoubt/proxy/coding"
+)
+
+// requestEdit is what becomes of a request's body. What it will be long nobody knows
+// when its head goes out, so that it goes on in chunks, and decoded.
+type requestEdit struct {
+	rules *body.Rules // nil: it passes as it is
+	from  coding.Coding
+	plain *body.Stream
+	coded *coded
+}
+
+// editingAsked finds out what becomes of a request's body. It is false where the
+// request has been answered.
+func (x *exchange) editingAsked(r *http1.Request) bool {
+	rules := x.route.asked
+	if rules == nil || !x.body || !rules.Covers(x.client) || !rules.Takes(r.Get(http1.ContentType)) || r.Has(http1.ContentRange) {
+		return true
+	}
+	from, ok := codingOf(r)
+	switch {
+	case !ok && rules.Pass:
+		return true
+	case !ok:
+		x.failure = "the body has a coding that is not known"
+		x.reply(415, "Accept-Encoding: gzip, deflate, br, zstd\r\n")
+		return false
+	}
+	x.asks.rules, x.asks.from = rules, from
+	x.chunked = true
+	return true
+}
+
+// editAsked rewrites a piece of it.
+func (x *exchange) editAsked(piece []byte) {
+	w, e := x.worker, &x.asks
+	if e.plain == nil && e.coded == nil {
+		if e.from == coding.Identity {
+			e.plain = e.rules.All().Stream()
+		}
+		if e.plain == nil {
+			e.coded = x.startCoded(coding.Job{From: e.from, To: coding.Identity, Window: w.proxy.codings.Window()}, e.rules.All())
+			e.coded.asked = true
+		}
+	}
+	if e.coded != nil {
+		e.coded.body.Write(piece)
+		if e.coded.full() {
+			x.session.PauseBody()
+		}
+		return
+	}
+	w.edited.piece = piece
+	e.plain.FeedTo(piece, w.edited.emit)
+	x.sendAsked()
+	if x.link.Conn().Pending() > 0 {
+		x.session.PauseBody()
+		w.look()
+	}
+}
+
+// sendAsked sends what has been put together.
+func (x *exchange) sendAsked() {
+	w := x.worker
+	x.asks.plain.Release()
+	w.up.Reset()
+	w.up.Chunks(w.edited.parts)
+	x.link.More(w.up.List())
+	w.edited.forget()
+}
+
+// endAsked ends it, with trailers. It is false where workers are not done.
+func (x *exchange) endAsked(trailers []byte) bool {
+	e := &x.asks
+	switch {
+	case e.coded != nil:
+		e.coded.trailers = bytes.Clone(trailers)
+		e.coded.body.End()
+		return false
+	case e.plain != nil:
+		x.worker.edited.piece = nil
+		e.plain.FinishTo(x.worker.edited.emit)
+		x.sendAsked()
+	}
+	return true
+}
+
+// badRequestBody ends an exchange whose request's body cannot be decoded.
+func (x *exchange) badRequestBody(why string) {
+	if k := x.link; k != nil {
+		k.part()
+		k.Close()
+	}
+	x.failure = "the request's body: " + why
+	if x.answering {
+		x.cut = true
+		x.session.Abort()
+		return
+	}
+	x.reply(400, "")
+}

@@ -1,0 +1,214 @@
+//go:build linux
+
+package proxy
+
+import (
+	"bytes"
+
+	"redoubt/netloop/http1"
+	"redoubt/proxy/body"
+	"redoubt/proxy/coding"
+	"redoubt/proxy/subst"
+)
+
+// Bodies in a coding are decoded, rewritten and coded again by workers of a pool, for
+// decoders cannot stop in the middle. So are those whose rules have to be compiled
+// first. The loop gives them what has been read, takes what comes out when it is told,
+// and reads no more of the server while they have enough to do.
+
+// coded is such a body, as its loop sees it.
+type coded struct {
+	worker   *worker
+	exchange *exchange // whose it is; nil: nobody's any more
+	asked    bool      // it is the request's
+	body     *coding.Body
+	stream   *body.Stream // set by the pool's worker, the loop's when that is done
+	trailers []byte
+}
+
+// startCoded has a body rewritten by the pool.
+func (x *exchange) startCoded(job coding.Job, subset *body.Subset) *coded {
+	w := x.worker
+	c := &coded{worker: w, exchange: x}
+	if !subset.Empty() {
+		job.Stream = func() *subst.Stream {
+			c.stream = subset.Compile()
+			return c.stream.Stream
+		}
+	}
+	turn := c.turn
+	c.body = w.proxy.codings.Start(job, func() { w.loop.Post(turn) })
+	return c
+}
+
+// full tells that the pool has enough of a body for now. c may be nil.
+func (c *coded) full() bool { return c != nil && c.body.Full() }
+
+// leave ends what the loop has to do with it.
+func (c *coded) leave() {
+	c.exchange = nil
+	c.body.Stop() // a worker may still have the stream: it goes with it
+}
+
+// turn takes what has been done.
+func (c *coded) turn() {
+	x := c.exchange
+	for x != nil {
+		w := c.worker
+		parts, done, err := c.body.Take(w.taken[:0])
+		w.taken = parts
+		room := c.pass(parts)
+		clear(w.taken)
+		switch {
+		case done:
+			c.finish(err)
+			return
+		case !room || len(parts) == 0:
+			c.more()
+			return
+		}
+	}
+}
+
+// pass sends parts on. It tells whether there is room for more.
+func (c *coded) pass(parts [][]byte) (room bool) {
+	x, w := c.exchange, c.worker
+	if c.asked {
+		w.up.Reset()
+		w.up.Chunks(parts)
+		x.link.More(w.up.List())
+		return x.link.Conn().Pending() == 0
+	}
+	x.gather()
+	for _, p := range parts {
+		x.out += int64(len(p))
+	}
+	x.session.SendParts(parts)
+	w.flush()
+	return x.session.Conn().Pending() == 0
+}
+
+// more lets more of the body come, if the pool can take it.
+func (c *coded) more() {
+	x := c.exchange
+	switch {
+	case c.body.Full():
+	case c.asked:
+		if !x.bodyDone {
+			x.session.ResumeBody()
+		}
+	case x.link != nil:
+		x.link.ResumeBody()
+	}
+}
+
+// finish ends the body, all of which has been passed on.
+func (c *coded) finish(err error) {
+	x := c.exchange
+	if c.asked {
+		x.asks.coded = nil
+	} else {
+		x.edit.coded = nil
+		x.edit.spent += c.body.Spent()
+		if err == nil && c.stream != nil {
+			x.learn(c.stream)
+		}
+	}
+	if c.stream != nil {
+		x.edit.matches += c.stream.Close()
+	}
+	c.leave()
+	switch {
+	case c.asked && err == nil:
+		x.askedWhole(c.trailers)
+	case c.asked:
+		x.badRequestBody(err.Error())
+	case err == nil:
+		x.session.EndBody(c.trailers)
+	default:
+		x.cutAnswer(err.Error())
+	}
+}
+
+// cutAnswer ends an answer that has begun and cannot be finished.
+func (x *exchange) cutAnswer(why string) {
+	if k := x.link; k != nil {
+		k.part()
+		k.Close()
+	}
+	if !x.cut { // else it is known why
+		x.cut, x.failure = true, why
+	}
+	x.worker.counts.cut.Add(1)
+	x.session.Abort()
+}
+
+// beginEdit begins to rewrite an answer's body, whose head has been put together.
+func (x *exchange) beginEdit(r *http1.Response) {
+	e := &x.edit
+	e.due, e.edited = true, true
+	x.worker.counts.edited.Add(1)
+	if e.from == coding.Identity {
+		e.plain = e.subset.Stream()
+	}
+	kind, _, _ := bytes.Cut(r.Get(http1.ContentType), []byte(";"))
+	e.streams = bytes.EqualFold(bytes.TrimSpace(kind), []byte("text/event-stream"))
+}
+
+// codedPiece gives a piece of an answer's body to the pool.
+func (x *exchange) codedPiece(b []byte) {
+	e := &x.edit
+	if e.coded == nil {
+		if len(e.first) > 0 {
+			e.first = append(e.first, b...)
+			b = e.first
+		}
+		window, verdict := coding.Inspect(e.from, b)
+		switch {
+		case verdict == coding.NeedMore:
+			if len(e.first) == 0 {
+				e.first = append(e.first, b...)
+			}
+			return
+		case verdict == coding.Fine && window <= x.worker.proxy.codings.Window():
+		default:
+			why := "the body is not in the coding " + e.from.String()
+			if verdict == coding.Fine {
+				why = "the body's coding looks farther back than is allowed (limits.coded_window)"
+			}
+			if e.due {
+				x.refuseAnswer(x.link, 502, why)
+			} else {
+				x.cutAnswer(why)
+			}
+			return
+		}
+		e.coded = x.startCoded(coding.Job{From: e.from, To: e.to, Window: window}, e.subset)
+		if e.due {
+			x.sendHead(http1.Chunked, 0)
+		}
+		e.first = nil
+	}
+	e.coded.body.Write(b)
+}
+
+// codedEnd ends it.
+func (x *exchange) codedEnd(trailers *http1.Body) {
+	e := &x.edit
+	switch {
+	case e.coded != nil:
+		e.coded.trailers = bytes.Clone(x.worker.cleanTrailers(trailers, x.route.Response, true))
+		e.coded.body.End()
+		return
+	case len(e.first) > 0 && e.due:
+		x.refuseAnswer(nil, 502, "the body ends within the beginning of its coding")
+		return
+	case len(e.first) > 0:
+		x.cutAnswer("the body ends within the beginning of its coding")
+		return
+	case e.due: // an empty body
+		x.sendHead(http1.Sized, 0)
+	}
+	x.session.EndBody(nil)
+	x.worker.flush()
+}
