@@ -126,9 +126,9 @@ func (b *bodyReading) readRule(_ int, v jsonc.Value) error {
 	return err
 }
 
-// joinBodies is what holds for a route, from the outermost level to its own, any of
+// joinLevels is what holds for a route, from the outermost level to its own, any of
 // which may be nil. It is nil if there are no rules.
-func joinBodies(name string, types []string, levels ...*bodyReading) (*body.Options, error) {
+func (r *reader) joinLevels(name string, types []string, levels ...*bodyReading) (*body.Options, error) {
 	o := &body.Options{Name: name, Types: types, Share: 100, Memory: true}
 	var places []map[string]jsonc.Value
 	for _, b := range levels {
@@ -152,7 +152,37 @@ func joinBodies(name string, types []string, levels ...*bodyReading) (*body.Opti
 	if bad, ok := errors.AsType[*subst.RuleError](err); ok {
 		return nil, places[min(bad.Rule, len(places)-1)][bad.Part].ErrorfAt(bad.Offset, "%s", bad.Reason)
 	}
+	r.bodyRules = append(r.bodyRules, placedRules{o, places})
 	return o, err
+}
+
+// placedRules are the rules of one route, one way, and where they stand.
+type placedRules struct {
+	*body.Options
+	places []map[string]jsonc.Value
+}
+
+// mostChecked is of how many sets of rules all is found out: it takes milliseconds each.
+const mostChecked = 64
+
+// warnOfBodies tells of rules that cannot match, or are slow.
+func (r *reader) warnOfBodies(note func(place jsonc.Value, format string, args ...any)) {
+	told := make(map[string]bool)
+	for _, rules := range r.bodyRules[:min(len(r.bodyRules), mostChecked)] {
+		set, err := subst.Compile(rules.Rules, subst.Options{Match: rules.Match, Hold: rules.Hold})
+		if err != nil {
+			continue // Check, which has passed them, would have said so
+		}
+		for i, info := range set.Info().Rules {
+			for _, text := range info.Warnings {
+				place := rules.places[i]["find"]
+				if message := place.Errorf("%s", text).Error(); !told[message] { // routes share outer rules
+					told[message] = true
+					note(place, "rule: %s", text)
+				}
+			}
+		}
+	}
 }
 
 // set is for what a level says.

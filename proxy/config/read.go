@@ -80,6 +80,7 @@ type reader struct {
 	request, response *rewrite.Rules // of all routes
 
 	bodies, requestBodies, responseBodies *bodyReading // the same
+	bodyRules                             []placedRules
 }
 
 // routeReading is a route with what its file says.
@@ -140,8 +141,8 @@ func (r *reader) routeAll(v jsonc.Value) error {
 
 // joinBodies finds out what becomes of a route's bodies.
 func (r *reader) joinBodies(to *routeReading) (err error) {
-	if to.RequestBody, err = joinBodies(to.Name+" request", requestTypes, r.requestBodies, to.requestBodies); err == nil {
-		to.ResponseBody, err = joinBodies(to.Name+" response", answerTypes, r.bodies, r.responseBodies, to.responseBodies)
+	if to.RequestBody, err = r.joinLevels(to.Name+" request", requestTypes, r.requestBodies, to.requestBodies); err == nil {
+		to.ResponseBody, err = r.joinLevels(to.Name+" response", answerTypes, r.bodies, r.responseBodies, to.responseBodies)
 	}
 	return err
 }

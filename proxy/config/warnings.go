@@ -41,6 +41,7 @@ func (r *reader) warn(v jsonc.Value) {
 			note(place, "%q refuses nobody who says %s: in methods case counts", text, upper)
 		}
 	}, "block", "methods")
+	r.warnOfBodies(note)
 	s := shadows{first: make(map[reach]*routeReading)}
 	for _, route := range r.routes {
 		if before := s.over(route); before != nil {

@@ -32,6 +32,8 @@ func TestWarnings(t *testing.T) {
 		`f.json:2:85: "::ffff:10.0.0.1/104" means ::ffff:10.0.0.0/104: bits beyond the first 104 do not count`,
 		`f.json:2:32: "trace" refuses nobody who says TRACE: in methods case counts`,
 		`f.json:2:41: "M-Search" refuses nobody who says M-SEARCH: in methods case counts`)
+	f(`"body": {"hold": 4, "rules": [{"find": "abcde", "put": ""}, {"find": "ok", "put": ""}]}, "routes": [{"upstream": "o", "name": "a", "match": {"path": "/"}}, {"upstream": "o", "name": "b"}]`,
+		`f.json:2:40: rule: never matches: the shortest match has 5 bytes, the hold limit is 4`)
 }
 
 // A route that gets no requests is told of, and no other.
