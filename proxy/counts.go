@@ -104,7 +104,7 @@ func (x *exchange) account(err error) {
 func (x *exchange) conclude(err error) {
 	switch refused, ok := err.(httpconn.Refused); {
 	case ok:
-		x.status, x.failure = int(refused), "the request's body is no good"
+		x.status, x.failure = int(refused), refusal(int(refused), x.session.Fault())
 	case x.cut, x.rule != nil && !x.dry: // by us
 	case err != nil && x.status == 0:
 		x.status, x.failure = clientGone, "the client has gone"

@@ -175,7 +175,7 @@ func (x *exchange) send(k *link, r *http1.Request) {
 	if !w.requestHead(x, r) {
 		k.part()       // it may have been dialled for x
 		x.pool.keep(k) // before the exchange is over
-		x.failure = "a rule has made a target that is none"
+		x.failure = "a URL rule has made a target that is none, or has over 8,192 bytes"
 		x.fail(500)
 		return
 	}

@@ -112,12 +112,17 @@ func (p *Proxy) writeUpstreams(m *metrics.Writer) {
 			return n
 		})
 	}
-	each("redoubt_proxy_upstream_up", metrics.KindGauge, "1 if the server is thought to be well", func(o *origin) float64 {
-		if o.sick.Load() || !o.rested(p.workers[0].loop.Group().Clock()) {
-			return 0
+	m.Family("redoubt_proxy_upstream_up", metrics.KindGauge, "1 if the server gets requests")
+	now := p.group.Clock()
+	for _, u := range p.plan.upstreams {
+		for _, o := range u.origins {
+			up := 0.0
+			if u.up(o, now) {
+				up = 1
+			}
+			m.Sample(up, "upstream", u.Name, "server", o.name)
 		}
-		return 1
-	})
+	}
 	each("redoubt_proxy_upstream_connections", metrics.KindGauge, "Connections to the server", func(o *origin) float64 { return float64(o.open.Load()) })
 	each("redoubt_proxy_upstream_active", metrics.KindGauge, "... that have a request under way", func(o *origin) float64 { return float64(o.active.Load()) })
 	counter("redoubt_proxy_upstream_requests_total", "Requests sent to the server", func(l *pool) *metrics.Counter { return &l.requests })

@@ -279,6 +279,7 @@ func (c *care) stop() {
 func (p *Proxy) takeCare(pl *plan) *care {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &care{cancel: cancel}
+	c.group.Go(func() { p.watchFailures(ctx, pl) })
 	for _, u := range pl.upstreams {
 		for _, o := range u.origins {
 			if o.fixed {

@@ -52,6 +52,15 @@ func (s *Session) turnAway(status int, head []byte) {
 	s.close()
 }
 
+// tooLate refuses a request that was not whole in time. in is what has come of
+// it, or nil.
+func (s *Session) tooLate(in []byte) {
+	if s.whole != nil {
+		in = s.whole[:s.headLen]
+	}
+	s.turnAway(408, in)
+}
+
 // longestLine is more than a request line may have: no more is looked at.
 const longestLine = http1.MaxMethod + http1.MaxTarget + len("  HTTP/1.1\r\n")
 

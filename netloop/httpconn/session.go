@@ -337,15 +337,6 @@ func (s *Session) OnTimeout(c *netloop.Conn) {
 	}
 }
 
-// tooLate refuses a request that was not whole in time. in is what has come of
-// it, or nil.
-func (s *Session) tooLate(in []byte) {
-	if s.whole != nil {
-		in = s.whole[:s.headLen]
-	}
-	s.turnAway(408, in)
-}
-
 // freshTime is how long a connection may take for a first request, or for a
 // head under way, while the loop is about to end.
 const freshTime = time.Second

@@ -153,6 +153,9 @@ func TestRoundTrips(t *testing.T) {
 		for _, to := range all {
 			for i, text := range texts() {
 				for _, piece := range []int{1 << 20, 1000, 1} {
+					if instrumented && piece == 1000 {
+						continue
+					}
 					if piece == 1 && len(text) > 1000 {
 						continue
 					}
@@ -282,8 +285,8 @@ func TestCuts(t *testing.T) {
 // Whoever stops, whenever, leaves nothing behind.
 func TestStops(t *testing.T) {
 	p := NewPool(Options{Memory: 1})
-	text := strings.Repeat("hello zzz aab ", 50_000)
-	for i := range 200 {
+	text := strings.Repeat("hello zzz aab ", 20_000)
+	for i := range 100 {
 		from, to := all[i%5], all[i/5%5]
 		coded := encode(t, from, text)
 		o := own(t, p, Job{From: from, To: to, Stream: rules(t)})

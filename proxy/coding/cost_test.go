@@ -27,6 +27,9 @@ func held(f func() any) int64 {
 
 // What machines hold in the middle of a long body is what Cost says, or less.
 func TestCost(t *testing.T) {
+	if instrumented {
+		t.Skip("what watches allocates")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, 24<<20)
 	for i := range text {

@@ -30,7 +30,6 @@ type bodyReading struct {
 	pass   *bool
 	rules  []subst.Rule
 	places []map[string]jsonc.Value // by rule: its fields as they stand in the file
-	place  jsonc.Value              // of the object
 }
 
 // readBody reads the body object of a request or response.

@@ -1,0 +1,6 @@
+//go:build race
+
+package coding
+
+// instrumented: the race detector allocates, and is slow.
+const instrumented = true
