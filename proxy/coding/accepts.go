@@ -1,9 +1,6 @@
 package coding
 
-import (
-	"bytes"
-	"strconv"
-)
+import "bytes"
 
 // Accepts is which codings a client takes (RFC 9110, 12.5.3). The zero value is one that
 // has not said, and gets none.
@@ -98,7 +95,7 @@ func (a *Accepts) Append(b []byte) []byte {
 		if q < 1000 {
 			b = append(b, ";q=0"...)
 			if q > 0 {
-				b = append(append(b, '.'), strconv.Itoa(1000 + int(q))[1:]...)
+				b = append(b, '.', '0'+byte(q/100), '0'+byte(q/10%10), '0'+byte(q%10))
 			}
 		}
 	}

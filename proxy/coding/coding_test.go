@@ -69,7 +69,7 @@ func decode(c Coding, coded string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := io.ReadAll(r)
+	text, err := io.ReadAll(io.LimitReader(r, 256<<20))
 	return string(text), err
 }
 
