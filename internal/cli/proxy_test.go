@@ -132,7 +132,7 @@ func TestProxyManual(t *testing.T) {
 			t.Errorf("%s\n%s", errs, e)
 		}
 	}
-	if len(examples) != 4 {
+	if len(examples) != 8 {
 		t.Errorf("%d examples", len(examples))
 	}
 	_, schema, _ := command(t, "proxy", "--schema")
