@@ -19,6 +19,7 @@ type proxyCmd struct {
 	Replace replaces `sep:"none" placeholder:"s/RE/TEXT/gi" help:"With --to: a rule for the bodies of answers; may be repeated. Any delimiter will do for /."`
 	Types   []string `placeholder:"TYPE" help:"With --replace: media types of bodies that it applies to; text/html unless said."`
 	Check   bool     `help:"Read the configuration, say whether it is fine, and end: with 0, or with 2 if it is not."`
+	Nginx   string   `placeholder:"FILE" help:"Read a configuration of nginx, print one that does the same, and end; what cannot be carried over is told on standard error."`
 	Schema  bool     `help:"Print a configuration of all keys with their defaults and what they mean, and end."`
 	Admin   *string  `placeholder:"ADDR" help:"Where to listen for health, metrics and profiles, such as 127.0.0.1:9180. Nobody is asked for a password there."`
 	Workers int      `default:"0" placeholder:"N" help:"Event loops, one thread each; 0 means one for each processor, less one with --wait busy."`
@@ -45,6 +46,7 @@ func (*proxyCmd) Help() string {
   redoubt proxy --listen :8080 --to 127.0.0.1:9000 --replace 's/Acme/Emca/g'   ... and other text in its pages
   redoubt proxy --schema > proxy.json                           a file to begin with; it has all keys
   redoubt proxy --config proxy.json --check                     is it fine? exit code 0, or 2 with the place
+  redoubt proxy --nginx nginx.conf > proxy.json                 one that does what nginx does, as far as it can
   redoubt proxy --config proxy.json --admin 127.0.0.1:9180      as the file says, watched at http://127.0.0.1:9180/metrics
 
 Flags that are given win over the file. When it is ready it prints a line "listening on HOST:PORT" for each listener, the admin
@@ -56,6 +58,9 @@ Exits with 2 for wrong flags or a wrong file, with file, line and column. docs/p
 }
 
 func (c *proxyCmd) Run(s *streams) error {
+	if c.Nginx != "" {
+		return convertNginx(s, c.Nginx)
+	}
 	if c.Schema {
 		s.out.Write(config.Schema()) // out remembers what fails
 		return nil
