@@ -76,7 +76,7 @@ func (x *exchange) decide(k *link, r *http1.Response) bool {
 	if !takes || r.Has(http1.ContentRange) {
 		return true
 	}
-	from, ok := codingOf(r)
+	from, ok := codingOf(r.Elements(http1.ContentEncoding))
 	if !ok {
 		if e.rules.Pass {
 			return true
@@ -127,12 +127,10 @@ func isRanges(kind []byte) bool {
 	return len(kind) >= len(ranges) && bytes.EqualFold(kind[:len(ranges)], []byte(ranges))
 }
 
-// codingOf is the coding of a message's body; false if it is not known, or there are
-// several.
-func codingOf(r interface {
-	Elements(http1.Known) func(func([]byte) bool)
-}) (from coding.Coding, ok bool) {
-	for name := range r.Elements(http1.ContentEncoding) {
+// codingOf is the coding of a body, by the elements of Content-Encoding; false if it is
+// not known, or there are several.
+func codingOf(elements func(func([]byte) bool)) (from coding.Coding, ok bool) {
+	for name := range elements {
 		c, known := coding.Parse(name)
 		switch {
 		case !known, c != coding.Identity && from != coding.Identity:

@@ -17,6 +17,7 @@ type requestEdit struct {
 	from  coding.Coding
 	plain *body.Stream
 	coded *coded
+	size  int64 // of what a coded one was decoded to
 }
 
 // editingAsked finds out what becomes of a request's body. It is false where the
@@ -26,7 +27,7 @@ func (x *exchange) editingAsked(r *http1.Request) bool {
 	if rules == nil || !x.body || !rules.Covers(x.client) || !rules.Takes(r.Get(http1.ContentType)) || r.Has(http1.ContentRange) {
 		return true
 	}
-	from, ok := codingOf(r)
+	from, ok := codingOf(r.Elements(http1.ContentEncoding))
 	switch {
 	case !ok && rules.Pass:
 		return true
@@ -94,17 +95,17 @@ func (x *exchange) endAsked(trailers []byte) bool {
 	return true
 }
 
-// badRequestBody ends an exchange whose request's body cannot be decoded.
-func (x *exchange) badRequestBody(why string) {
+// refuseAsked ends an exchange whose request's body is no good.
+func (x *exchange) refuseAsked(status int, why string) {
 	if k := x.link; k != nil {
 		k.part()
 		k.Close()
 	}
-	x.failure = "the request's body: " + why
+	x.failure = why
 	if x.answering {
 		x.cut = true
 		x.session.Abort()
 		return
 	}
-	x.reply(400, "")
+	x.reply(status, "")
 }

@@ -32,7 +32,9 @@ func (x *exchange) startCoded(job coding.Job, subset *body.Subset) *coded {
 	c := &coded{worker: w, exchange: x}
 	if !subset.Empty() {
 		job.Stream = func() *subst.Stream {
-			c.stream = subset.Compile()
+			if c.stream = subset.Stream(); c.stream == nil {
+				c.stream = subset.Compile()
+			}
 			return c.stream.Stream
 		}
 	}
@@ -55,11 +57,18 @@ func (c *coded) turn() {
 	x := c.exchange
 	for x != nil {
 		w := c.worker
+		if c.asked && x.link == nil { // the server has answered, and wants no more
+			x.asks.coded = nil
+			c.leave()
+			return
+		}
 		parts, done, err := c.body.Take(w.taken[:0])
 		w.taken = parts
 		room := c.pass(parts)
 		clear(w.taken)
 		switch {
+		case c.exchange == nil: // it was refused
+			return
 		case done:
 			c.finish(err)
 			return
@@ -74,6 +83,13 @@ func (c *coded) turn() {
 func (c *coded) pass(parts [][]byte) (room bool) {
 	x, w := c.exchange, c.worker
 	if c.asked {
+		for _, p := range parts {
+			x.asks.size += int64(len(p))
+		}
+		if x.asks.size > x.plan.config.Limits.Body {
+			x.refuseAsked(413, "the request's body is too long when it is decoded")
+			return false
+		}
 		w.up.Reset()
 		w.up.Chunks(parts)
 		x.link.More(w.up.List())
@@ -122,7 +138,7 @@ func (c *coded) finish(err error) {
 	case c.asked && err == nil:
 		x.askedWhole(c.trailers)
 	case c.asked:
-		x.badRequestBody(err.Error())
+		x.refuseAsked(400, "the request's body: "+err.Error())
 	case err == nil:
 		x.session.EndBody(c.trailers)
 	default:

@@ -125,10 +125,22 @@ func (s *Shelf) put(sub *Subset, c *compiled) {
 	sub.set.Store(c)
 	sub.used.Store(s.clock.Add(1))
 	s.out = append(s.out, sub)
+	s.trim(sub)
+}
+
+// grown is told that a set has come to take more.
+func (s *Shelf) grown(sub *Subset) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trim(sub)
+}
+
+// trim drops what was not used for longest while there is too much, but for one set.
+func (s *Shelf) trim(but *Subset) {
 	for sum := s.sum(); sum > s.memory && len(s.out) > 1; {
-		oldest := 0
+		oldest := -1
 		for i, o := range s.out {
-			if o != sub && (s.out[oldest] == sub || o.used.Load() < s.out[oldest].used.Load()) {
+			if o != but && (oldest < 0 || o.used.Load() < s.out[oldest].used.Load()) {
 				oldest = i
 			}
 		}

@@ -21,6 +21,7 @@ type Subset struct {
 // compiled is a set with streams to be used again, which go with it.
 type compiled struct {
 	*subst.Set
+	size    atomic.Int64 // in bytes, when it was looked at last
 	streams sync.Pool
 }
 
@@ -38,10 +39,16 @@ func (s *Subset) Empty() bool { return len(s.numbers) == 0 }
 // Rules are those that it is part of.
 func (s *Subset) Rules() *Rules { return s.rules }
 
-// Stream returns one for another body, or nil if the set is not compiled now, which
-// takes milliseconds: see Compile and Prepare.
+// Stream returns one for another body. Where the set is not compiled now, which takes
+// milliseconds, it is one of all the rules, and the set is compiled in the background; if
+// there is none of those either it is nil: see Compile.
 func (s *Subset) Stream() *Stream {
 	c := s.set.Load()
+	if c == nil && s != s.rules.all {
+		s.Prepare()
+		s = s.rules.all
+		c = s.set.Load()
+	}
 	if c == nil {
 		return nil
 	}
@@ -144,5 +151,8 @@ func (t *Stream) Close() (matches int64) {
 	}
 	t.Reset()
 	t.set.streams.Put(t)
+	if n := int64(t.set.Bytes()); t.set.size.Swap(n) < n {
+		r.shelf.grown(t.subset)
+	}
 	return matches
 }
