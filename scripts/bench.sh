@@ -4,11 +4,12 @@
 # meets both. Prints the ratio of each pair: the median over the rounds, and an
 # interval that holds the true median with 95 % certainty.
 #
-#   scripts/bench.sh [FLAG...] [serve | gun | subst | proxy | ROW...]
+#   scripts/bench.sh [FLAG...] [serve | gun | subst | proxy | edit | ROW...]
 #
 # serve is all rows of the server, and what is measured without a word; gun all
-# rows of the gun; subst all of replacing in a stream; proxy all of the proxy.
-# flood16/nginx is one pair of a row.
+# rows of the gun; subst all of replacing in a stream; proxy all of the proxy but
+# edit, which is all of the proxy with rules for bodies. flood16/nginx is one pair
+# of a row.
 #
 #   --rounds N       (default 9) below 6 there is no interval of 95 %
 #   --seconds S      (default 3) of each run, after half a second to warm up;
@@ -18,7 +19,8 @@
 #   --engine NAME    (default netloop) redoubt's engine
 #   --gun NAME       (default fire) what measures: redoubt fire; c, the small
 #                    scripts/bench/gun, of servers; wrk, of the rows p2k to p5m
-#   --kernel NAME    (default auto) what replacing skips bytes with: plain, avx2 or vbmi
+#   --kernel NAME    (default auto) what replacing skips bytes with, in rows of subst and
+#                    edit: plain, avx2 or vbmi
 #   --full           data of the contest's full size: needs 40 s and 2 GB of memory and disk
 #   --cpus S,G       (default 0,1) the CPU of the servers, the CPU of the gun
 #
@@ -56,6 +58,16 @@
 #                                                         the Go heap (built with -tags slabheap)
 #   pmix                alone nginx                       2 KB on nine connections, beside one that
 #                                                         downloads 5 MB; alone: ours without that one
+# Rows of edit, SET-SIZE: the proxy with a set of rules.tsv on the HTML of subst, of 2k,
+# 50k, 500k and 5m; 64 connections, 16 for 5m, fewer where answers take their time:
+#   R1-SIZE             plain nginx subs httputil         one literal
+#   R10-SIZE R30-SIZE   plain subs httputil memory        what rewrites pages, and twenty domains
+#   L30-SIZE            plain nginx subs httputil         thirty literals
+#   R10-SIZE-clean R30-SIZE-clean   memory plain          pages in which no rule finds anything
+#   first-5m            plain subs httputil               R30, when the body begins: one connection,
+#                                                         nothing else to do
+#   slow-5m             plain nginx subs                  R30, nginx L30: 32 connections that take 5 MB/s each
+#   slow-5m-gzip        plain                             R30, the same, coded
 #
 # c is scripts/bench/limit.c (busy: never sleeps; rude: closes without waiting for
 # the peer), nginx a `return 200`, fasthttp and nethttp bare servers; they answer
@@ -76,10 +88,17 @@
 # What counts is the proxy's CPU time: it may have to wait for its origin and the gun,
 # which are on one CPU (server_idle_share and gun_idle_share in --raw).
 #
+# Of edit, ours remembers nothing of pages, but in memory, which is ours that does against
+# ours that does not. plain is ours without rules, nginx its sub_filter, subs its module
+# of that name (libnginx-mod-http-subs-filter), httputil replaces in whole bodies by
+# regexp, rule by rule. In the warm-up each answer is compared to the byte with what
+# redoubt subst makes of the page: with all rules at once, for subs and httputil with one
+# after the other. MB are the page's; first is when an answer began, in first-5m its body.
+#
 # A target is reached if the interval touches it. A round in which something else
 # took more than 5 % of a CPU is repeated, up to three times; the system tells that
 # to 10 ms, so runs of less than a second are for trying out. Needs gcc and taskset;
-# leaves out nginx, haproxy, wrk or hyperscan (libhyperscan-dev) where there is none. Exits 1
+# leaves out nginx, its subs, haproxy, wrk or hyperscan (libhyperscan-dev) where there is none. Exits 1
 # if a run failed or an answer was wrong, 2 for wrong usage; a target that is missed
 # is no failure.
 set -euo pipefail
@@ -100,7 +119,8 @@ serve_rows=(flood16 flood64 flood256 one open2000 close bodies engines)
 gun_rows=(phase1 url limit shots)
 subst_rows=(R1-html R10-html R10-js R30-html R30-js R31-html M10-html M30-html L10-html ing-html num-html word-html again-a giveup-a stars-a)
 proxy_rows=(p2k p50k p500k p5m pclose popen pmix)
-all_rows=("${serve_rows[@]}" "${gun_rows[@]}" "${subst_rows[@]}" "${proxy_rows[@]}")
+edit_rows=({R1,R10,R30,L30}-{2k,50k,500k,5m} {R10,R30}-{2k,50k,500k,5m}-clean first-5m slow-5m slow-5m-gzip)
+all_rows=("${serve_rows[@]}" "${gun_rows[@]}" "${subst_rows[@]}" "${proxy_rows[@]}" "${edit_rows[@]}")
 rounds=9 seconds=3 json='' raw=/dev/null engine=netloop gun=fire kernel=auto server_cpu=0 gun_cpu=1
 users=10000 locations=7600 visits=100000
 rows=()
@@ -133,8 +153,9 @@ while [[ $# -gt 0 ]]; do
 	gun) rows+=("${gun_rows[@]}") ;;
 	subst) rows+=("${subst_rows[@]}") ;;
 	proxy) rows+=("${proxy_rows[@]}") ;;
+	edit) rows+=("${edit_rows[@]}") ;;
 	*)
-		[[ " ${all_rows[*]} " == *" ${1%%/*} "* ]] || misused "no row $1: there are serve (${serve_rows[*]}), gun (${gun_rows[*]}), subst (${subst_rows[*]}) and proxy (${proxy_rows[*]})"
+		[[ " ${all_rows[*]} " == *" ${1%%/*} "* ]] || misused "no row $1: there are serve (${serve_rows[*]}), gun (${gun_rows[*]}), subst (${subst_rows[*]}), proxy (${proxy_rows[*]}) and edit (${edit_rows[*]})"
 		rows+=("$1")
 		;;
 	esac
@@ -191,6 +212,8 @@ say() { echo "$*" >&2; }
 . scripts/bench/subst.sh
 # shellcheck source=scripts/bench/proxy.sh disable=SC1091
 . scripts/bench/proxy.sh
+# shellcheck source=scripts/bench/edit.sh disable=SC1091
+. scripts/bench/edit.sh
 
 # series makes all rounds of a row: MAKE NAME "VALUE..." "PROGRESS" RUN... MAKE is
 # what makes a run, measure or scan. The runs of a round are made forwards and
@@ -271,6 +294,10 @@ wanted() {
 		say "$1/$2 left out: there is no $2"
 		return 1
 	fi
+	if [[ $2 == subs && -z $subs_module ]]; then
+		say "$1/$2 left out: nginx has no subs_filter (libnginx-mod-http-subs-filter)"
+		return 1
+	fi
 	if [[ $2 == hyperscan && ! -e $work/hyperscan ]]; then
 		say "$1/$2 left out: there is no libhyperscan-dev"
 		return 1
@@ -308,25 +335,28 @@ build_servers() {
 }
 
 say "building"
-scanning='' proxying='' serving=''
+scanning='' proxying='' editing='' serving=''
 for row in "${rows[@]}"; do
 	if [[ " ${subst_rows[*]} " == *" ${row%%/*} "* ]]; then
 		scanning=yes
 	elif [[ " ${proxy_rows[*]} " == *" ${row%%/*} "* ]]; then
 		proxying=yes
+	elif [[ " ${edit_rows[*]} " == *" ${row%%/*} "* ]]; then
+		editing=yes
 	else
 		serving=yes
 	fi
 done
 [[ -z $scanning ]] || build_engines
 [[ -z $proxying ]] || build_proxies
+[[ -z $editing ]] || build_edits
 [[ -z $serving ]] || build_servers
 
 disturbed=0 # runs that were, in rounds that count
 tries=4     # of a round, before it counts all the same
 known='' # yes once a row or pair named is there
 if [[ -z $json && ${rows[*]} != shots ]]; then
-	printf '%-9s %-15s %-10s %10s %10s %7s  %-11s  %s\n' row against figure ours theirs ratio '95 %' target
+	printf '%-14s %-15s %-10s %10s %10s %7s  %-11s  %s\n' row against figure ours theirs ratio '95 %' target
 fi
 for n in 16 64 256; do
 	served flood$n c ours c ids flood:$n 'per_cpu>=0.92' rps
@@ -368,6 +398,7 @@ for row in num-html word-html again-a giveup-a stars-a; do
 	scans $row find/hyperscan find/joined find/each emit/find out/find first/find
 done
 proxies
+edits
 
 [[ -n $known ]] || misused "no pair ${rows[*]}"
 if ((disturbed)); then

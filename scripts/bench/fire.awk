@@ -1,7 +1,7 @@
 # A run of redoubt fire as a line of JSON with the names of scripts/bench/gun,
 # from its --json, which has a key a line. Fails if a shot failed, an answer was
 # not 200 and -v any is empty, or answers on average have not the -v size of their
-# bodies and at most 1 KB more. Comes after use.awk.
+# bodies and at most 1 KB, or -v most, more. Comes after use.awk.
 {
 	sub(/^ +/, "")
 	sub(/,$/, "")
@@ -24,7 +24,7 @@ END {
 	if (!(v["shots.answered"] > 0)) wrong("fire: no answer")
 	if (bad != "") wrong("fire: " bad)
 	over = v["bytes_in"] / v["shots.answered"] - size
-	if (size != "" && (over < 0 || over > 1024)) wrong("fire: answers have " over " bytes more than their bodies should")
+	if (size != "" && (over < 0 || over > (most == "" ? 1024 : most))) wrong("fire: answers have " over " bytes more than their bodies should")
 	from = v["closed_loop"] == "true" ? "latency_from_sent." : "latency_from_planned."
 	printf "{\"requests\":%d,\"unsent\":%d,\"seconds\":%.3f,\"rps\":%.1f", v["shots.answered"], v["shots.dropped"], v["seconds"], v["answered_per_second"]
 	printf ",\"p50_us\":%.2f,\"p90_us\":%.2f,\"p99_us\":%.2f,\"max_us\":%.2f", v[from "p50_us"], v[from "p90_us"], v[from "p99_us"], v[from "max_us"]

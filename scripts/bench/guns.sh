@@ -66,7 +66,7 @@ reduce() {
 	if [[ $from == c ]]; then
 		cat "$out"
 	else
-		awk -v hz="$(getconf CLK_TCK)" -v any="${any:-}" -v size="${size:-}" -v server_at="$server_cpu" -v gun_at="$gun_cpu" \
+		awk -v hz="$(getconf CLK_TCK)" -v any="${any:-}" -v size="${size:-}" -v most="${most:-}" -v server_at="$server_cpu" -v gun_at="$gun_cpu" \
 			-f scripts/bench/use.awk -f "scripts/bench/$from.awk" "$work/before" "$work/after" "$out"
 	fi
 }

@@ -6,7 +6,7 @@
 build_proxies() {
 	go build -buildvcs=false -o "$work/" . ./scripts/bench/peers/fasthttp-proxy ./scripts/bench/peers/httputil
 	go build -buildvcs=false -tags slabheap -o "$work/heap-proxy" .
-	mkdir "$work/pages"
+	mkdir -p "$work/pages"
 	page 2k $((2 << 10))
 	page 50k $((50 << 10))
 	page 500k $((500 << 10))

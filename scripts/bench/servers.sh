@@ -37,13 +37,14 @@ configure() {
 		port=$((20000 + RANDOM % 10000))
 		(: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
 	done
-	sed "s|DIR|$work|; s|PORT|$port|; s|ORIGIN|$origin|" "scripts/bench/peers/$1" >"$work/$1"
+	sed "s|DIR|$work|; s|PORT|$port|; s|ORIGIN|$origin|; s|MODULE|${module:+load_module $module;}|; s|RULES|${rules:+include $rules;}|" \
+		"scripts/bench/peers/$1" >"$work/$1"
 }
 
 # start starts a server, on the servers' CPU or another, and sets server and
 # address.
 start() {
-	local kind=$1 cpu=${2:-$server_cpu} command port=''
+	local kind=$1 cpu=${2:-$server_cpu} command port='' module='' rules=''
 	address=
 	rm -f "$work/out"
 	mkfifo "$work/out"
@@ -65,6 +66,17 @@ start() {
 	fasthttp | nethttp) command=("$work/$kind") ;;
 	ours-proxy | heap-proxy) command=("$work/${kind/ours-proxy/redoubt}" proxy --listen 127.0.0.1:0 --to "$origin" --workers 1 --wait block) ;;
 	fasthttp-proxy | httputil) command=("$work/$kind" --to "$origin") ;;
+	edit-*)
+		configure_edit "$kind"
+		command=(env GODEBUG="$without" "$work/redoubt" proxy --config "$work/$kind.json" --workers 1 --wait block)
+		;;
+	regexp-*) command=("$work/httputil" --to "$origin" --rules "$work/${kind#*-}.json") ;;
+	sub-* | subs-*)
+		rules=$work/${kind#*-}.${kind%-*}
+		[[ $kind == sub-* ]] || module=$subs_module
+		configure nginx-proxy.conf
+		command=(nginx -p "$work/" -c "$work/nginx-proxy.conf")
+		;;
 	nginx | nginx-*)
 		configure "$kind.conf"
 		command=(nginx -p "$work/" -c "$work/$kind.conf")

@@ -12,7 +12,8 @@
 #
 # Needs -v row, against, json ("" or yes), and wish: one of columns, or per_cpu or,
 # with -v size, bytes of an answer, mb, which are cpu turned round; and maybe a
-# target, which is reached if the interval touches it. -v columns, "cpu ..." at
+# target, which is reached if the interval touches it; if it ends in MB, that of our
+# own figure. -v columns, "cpu ..." at
 # first, if the numbers are others. Comes after median.awk.
 BEGIN {
 	figure = wish; sub(/[<>]=.*/, "", figure)
@@ -21,7 +22,7 @@ BEGIN {
 	for (column = n; column > 1 && names[column] != figure; column--);
 	if (figure == "per_cpu") inverse = 1e6
 	if (figure == "mb") inverse = size
-	n_titles = split("per_cpu=req/CPU s,mb=MB/CPU s,cpu=CPU us/req,rps=req/s,p50=p50 us,p99=p99 us,gun=gun us/req,rss=RSS MB,beside=5m MB/s", titles, /[,=]/)
+	n_titles = split("per_cpu=req/CPU s,mb=MB/CPU s,cpu=CPU us/req,rps=req/s,p50=p50 us,p99=p99 us,gun=gun us/req,rss=RSS MB,beside=5m MB/s,first=first us", titles, /[,=]/)
 	for (i = 1; i < n_titles && titles[i] != figure; i += 2);
 	name = titles[i + 1]
 }
@@ -43,7 +44,8 @@ END {
 	met = ""
 	if (target != "" && n >= 6) {
 		bound = substr(target, 3) + 0
-		met = (target ~ /^>/ ? high >= bound : low <= bound) ? "reached" : "missed"
+		if (target ~ /MB$/) met = ours[r] <= bound ? "reached" : "missed"
+		else met = (target ~ /^>/ ? high >= bound : low <= bound) ? "reached" : "missed"
 	}
 	if (json) {
 		printf "{\"row\":\"%s\",\"against\":\"%s\",\"figure\":\"%s\",\"ours\":%.3f,\"theirs\":%.3f,\"ratio\":%.4f,\"low\":%.4f,\"high\":%.4f,\"coverage\":%.4f,\"rounds\":%d,\"ratios\":[%s]",
@@ -51,8 +53,8 @@ END {
 		if (met != "") printf ",\"target\":\"%s\",\"reached\":%s", target, met == "reached" ? "true" : "false"
 		print "}"
 	} else {
-		form = inverse || column == 2 ? "%.0f" : "%.2f"
-		printf "%-9s %-15s %-10s %10s %10s %7.3f  %-11s  %-7s %s\n", row, against, name,
+		form = (inverse || column == 2) && median(ours, n) >= 100 && median(theirs, n) >= 100 ? "%.0f" : "%.2f"
+		printf "%-14s %-15s %-10s %10s %10s %7.3f  %-11s  %-7s %s\n", row, against, name,
 			sprintf(form, median(ours, n)), sprintf(form, median(theirs, n)), median(ratio, n),
 			n < 6 ? "-" : sprintf("%.3f-%.3f", low, high), target, met
 	}

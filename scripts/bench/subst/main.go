@@ -37,6 +37,7 @@ func main() {
 	seconds := flag.Float64("seconds", 1, "to measure; a pass that has begun is finished")
 	agree := flag.Bool("check", false, "measure nothing: see whether engines agree")
 	write := flag.Bool("write", false, "measure nothing: print the body")
+	form := flag.String("form", "", "measure nothing: print the rules as json, removing (json that puts nothing in), sub_filter or subs_filter")
 	flag.Parse()
 
 	text, err := bodyOf(*body, *size)
@@ -55,6 +56,14 @@ func main() {
 	s := setting{piece: *piece}
 	if s.rules, err = rulesOf(*set); err != nil {
 		log.Fatal(err)
+	}
+	if *form != "" {
+		rules, err := inForm(*form, s.rules)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Print(rules)
+		return
 	}
 	if s.options.Match, err = matchOf(*match); err != nil {
 		log.Fatal(err)

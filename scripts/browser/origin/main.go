@@ -28,16 +28,13 @@ import (
 //go:embed page
 var page embed.FS
 
-type site struct{ gzip, replaced bool }
-
-// replacer does what the rules of the proxy's configuration do, as far as they matter.
-var replacer = strings.NewReplacer(
-	"https://www.origin.example", "", "//www.origin.example", "", "https://cdn7.origin.example", "", "wss://live.origin.example", "",
-	"Old Brand", "New Brand", "old brand", "New Brand", "colour", "color",
-)
+type site struct {
+	gzip, replaced bool
+	heard          chan struct{} // the page wants the next event
+}
 
 func main() {
-	var s site
+	s := site{heard: make(chan struct{}, 1)}
 	flag.BoolVar(&s.gzip, "gzip", false, "what is text goes out in gzip")
 	flag.BoolVar(&s.replaced, "replaced", false, "serve what rules should make of it")
 	flag.Parse()
@@ -46,6 +43,7 @@ func main() {
 		log.Fatal(err)
 	}
 	http.HandleFunc("/events", s.events)
+	http.HandleFunc("/heard", s.hear)
 	http.HandleFunc("/ws", echo)
 	http.HandleFunc("/form", s.form)
 	http.HandleFunc("/image.png", picture(120, 60))
@@ -71,10 +69,9 @@ func (s *site) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.replaced {
-		text = []byte(replacer.Replace(string(text)))
+		text = []byte(replaced.Replace(string(text)))
 	}
 	w.Header().Set("Content-Type", kinds[name[strings.LastIndexByte(name, '.')+1:]])
-	w.Header().Set("ETag", fmt.Sprintf(`"%d"`, len(text)))
 	if s.gzip && r.Header.Get("Range") == "" && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
@@ -83,45 +80,65 @@ func (s *site) file(w http.ResponseWriter, r *http.Request) {
 		text = b.Bytes()
 		w.Header().Set("Content-Encoding", "gzip")
 	}
+	w.Header().Set("ETag", fmt.Sprintf(`"%d"`, len(text)))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
 }
 
-// pause is between events: long enough to tell whether each has come at once.
+// pause is before each event, so that no two come at once however fast the page asks.
 const pause = 100 * time.Millisecond
 
-// events sends a head, and three events, each some time later.
+// events sends a head at once, and three events, each when the page has had the head or event
+// before it: who holds that back until there is more to send gets no more.
 func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	var out io.Writer = w
 	flush := http.NewResponseController(w).Flush
+	send := func(text string) error {
+		io.WriteString(w, text)
+		return flush()
+	}
 	if s.gzip {
 		w.Header().Set("Content-Encoding", "gzip")
 		z := gzip.NewWriter(w)
 		defer z.Close()
-		out = z
-		rest := flush
-		flush = func() error { z.Flush(); return rest() }
-	} else if err := flush(); err != nil {
-		return
+		send = func(text string) error {
+			io.WriteString(z, text)
+			z.Flush()
+			return flush()
+		}
 	}
+	flush()
 	text := "Old Brand event"
 	if s.replaced {
-		text = replacer.Replace(text)
+		text = replaced.Replace(text)
 	}
 	for i := range 3 {
+		select {
+		case <-s.heard:
+		case <-r.Context().Done():
+			return
+		}
 		time.Sleep(pause)
-		fmt.Fprintf(out, "data: %s %d\n\n", text, i+1)
-		if flush() != nil {
+		if send(fmt.Sprintf("data: %s %d\n\n", text, i+1)) != nil {
 			return
 		}
 	}
 	<-r.Context().Done() // the page closes it
 }
 
+// hear hears from the page that it has had the head of the stream, or an event.
+func (s *site) hear(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.heard <- struct{}{}:
+	default: // nobody waits
+	}
+	w.Header().Set("Content-Type", "text/plain")
+	io.WriteString(w, "fine")
+}
+
 func (s *site) form(w http.ResponseWriter, r *http.Request) {
 	said := "Old Brand has heard: " + r.FormValue("say")
 	if s.replaced {
-		said = replacer.Replace(said)
+		said = replaced.Replace(said)
 	}
 	w.Header().Set("Content-Type", "text/plain")
 	io.WriteString(w, said)

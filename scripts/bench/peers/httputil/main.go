@@ -1,6 +1,7 @@
 // Command httputil is the standard library's reverse proxy with a transport
-// that keeps its connections and buffers that are used again. It is a peer of
-// scripts/bench.sh and no part of Redoubt.
+// that keeps its connections and buffers that are used again. With --rules it
+// replaces in HTML by package regexp. It is a peer of scripts/bench.sh and no part
+// of Redoubt.
 package main
 
 import (
@@ -20,14 +21,22 @@ func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "`address`")
 	to := flag.String("to", "", "`address` of the origin")
 	workers := flag.Int("workers", 1, "processors to use")
+	file := flag.String("rules", "", "`file` of rules, as redoubt subst takes it")
 	flag.Parse()
+	var rules []rule
+	if *file != "" {
+		var err error
+		if rules, err = readRules(*file); err != nil {
+			log.Fatal(err)
+		}
+	}
 	runtime.GOMAXPROCS(*workers)
-	if err := serve(*listen, *to); err != nil {
+	if err := serve(*listen, *to, rules); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func serve(address, to string) error {
+func serve(address, to string, rules []rule) error {
 	l, err := net.Listen("tcp4", address)
 	if err != nil {
 		return err
@@ -41,6 +50,9 @@ func serve(address, to string) error {
 			DisableCompression:  true, // or it would ask for gzip, and decode it
 		},
 		BufferPool: newBuffers(),
+	}
+	if rules != nil {
+		proxy.ModifyResponse = func(r *http.Response) error { return edit(r, rules) }
 	}
 	server := http.Server{Handler: proxy}
 	fmt.Printf("listening on %s\n", l.Addr())
