@@ -145,13 +145,6 @@ func TestCheckFindsWrongAnswers(t *testing.T) {
 	}
 }
 
-func TestDemo(t *testing.T) {
-	code, out, errs := command(t, "demo")
-	if code != exitFine || !strings.HasSuffix(out, "PASSED: 0 of 22,000 answers wrong\n") {
-		t.Errorf("demo: %d\n%s%s", code, out, errs)
-	}
-}
-
 // Every refusal: the exit code, and what the user is told.
 func TestRefusals(t *testing.T) {
 	empty := t.TempDir()

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
 
 	"redoubt/ammo"
-	"redoubt/ammo/gun"
-	"redoubt/ammo/schedule"
 	"redoubt/data/gen"
 	"redoubt/handlers"
 )
@@ -26,9 +23,10 @@ type demoCmd struct {
 func (*demoCmd) Help() string {
 	return `Generates a data set like the contest's training set in a temporary folder, loads it, serves it on a free port of
 this machine, fires the requests of all three phases at it, and compares every answer with the expected one. Once with
-formatted bodies (lean) and once with rendered ones (ready), as the second phase changes the data. Then it fires on a
-climbing schedule and tells how long answers took. It takes seconds, leaves nothing behind, and exits with 0 if not one
-answer was wrong.`
+formatted bodies (lean) and once with rendered ones (ready), as the second phase changes the data. On Linux it does so once
+more through the proxy, which looks in every answer for what its rules replace, finds nothing, and puts in a header; then it
+fires on a climbing schedule, straight at the server and through the proxy, and tells how long answers took. It takes seconds,
+leaves nothing behind, and exits with 0 if not one answer was wrong.`
 }
 
 // demoQuestions are shown with their answers before the shelling.
@@ -54,7 +52,32 @@ func (c *demoCmd) show(s *streams) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if err := c.generate(s, dir); err != nil {
+		return err
+	}
 
+	d := demo{streams: s, dir: dir, step: 1}
+	if err := d.shell("Serving it with lean bodies", "lean", d.ask); err != nil {
+		return err
+	}
+	if err := d.shell("Serving it with ready bodies", "ready", d.check); err != nil {
+		return err
+	}
+	if hasNetloop {
+		if err := d.shell("Serving it through a proxy, which looks for four expressions in every body", "ready", d.throughProxy); err != nil {
+			return err
+		}
+	}
+	asked := thousands(int64(d.asked))
+	if d.wrong > 0 {
+		fmt.Fprintf(s.out, "\nFAILED: %s of %s answers wrong\n", thousands(int64(d.wrong)), asked)
+		return fmt.Errorf("%s answers wrong", thousands(int64(d.wrong)))
+	}
+	fmt.Fprintf(s.out, "\nPASSED: 0 of %s answers wrong\n", asked)
+	return nil
+}
+
+func (c *demoCmd) generate(s *streams, dir string) error {
 	fmt.Fprintln(s.out, "1. Generating a data set with ammo and answers")
 	options := gen.DefaultOptions()
 	options.Seed = c.Seed
@@ -70,40 +93,39 @@ func (c *demoCmd) show(s *streams) error {
 	fmt.Fprintf(s.out, "   %s users, %s locations, %s visits, %s requests, in %.1f s\n",
 		thousands(int64(summary.Users)), thousands(int64(summary.Locations)), thousands(int64(summary.Visits)),
 		thousands(int64(options.Requests)), time.Since(begin).Seconds())
-
-	var total ammo.Report
-	for i, bodies := range []bodiesFlag{"lean", "ready"} {
-		report, err := c.shell(s, i+2, dir, bodies)
-		if err != nil {
-			return err
-		}
-		total.Asked += report.Asked
-		total.Wrong += report.Wrong
-	}
-	if total.Wrong > 0 {
-		fmt.Fprintf(s.out, "\nFAILED: %s of %s answers wrong\n", thousands(int64(total.Wrong)), thousands(int64(total.Asked)))
-		return fmt.Errorf("%s answers wrong", thousands(int64(total.Wrong)))
-	}
-	fmt.Fprintf(s.out, "\nPASSED: 0 of %s answers wrong\n", thousands(int64(total.Asked)))
 	return nil
 }
 
-// shell loads the set, serves it and checks all three phases.
-func (c *demoCmd) shell(s *streams, step int, dir string, bodies bodiesFlag) (ammo.Report, error) {
-	fmt.Fprintf(s.out, "%d. Serving it with %s bodies\n", step, bodies)
-	st, err := loadStore(s.ctx, filepath.Join(dir, "data"), bodies, indented{s.out})
+// demo is one under way.
+type demo struct {
+	*streams
+	dir          string
+	step         int // that was begun last
+	asked, wrong int
+}
+
+// begin says what comes.
+func (d *demo) begin(what string) {
+	d.step++
+	fmt.Fprintf(d.out, "%d. %s\n", d.step, what)
+}
+
+// shell loads the set and serves it for as long as fire takes.
+func (d *demo) shell(what string, bodies bodiesFlag, fire func(api string) error) error {
+	d.begin(what)
+	st, err := loadStore(d.ctx, filepath.Join(d.dir, "data"), bodies, indented{d.out})
 	if err != nil {
-		return ammo.Report{}, err
+		return err
 	}
 	e, err := newEngine(defaultEngine, handlers.New(st), engineOptions{})
 	if err != nil {
-		return ammo.Report{}, errors.Join(err, st.Close())
+		return errors.Join(err, st.Close())
 	}
 	addr, err := e.Listen("127.0.0.1:0")
 	if err != nil {
-		return ammo.Report{}, errors.Join(err, st.Close())
+		return errors.Join(err, st.Close())
 	}
-	ctx, stop := context.WithCancel(s.ctx)
+	ctx, stop := context.WithCancel(d.ctx)
 	served := make(chan error, 1)
 	go func() { served <- serveUntilDone(ctx, e, 5*time.Second) }()
 	defer func() {
@@ -112,56 +134,31 @@ func (c *demoCmd) shell(s *streams, step int, dir string, bodies bodiesFlag) (am
 			st.Close()
 		}
 	}()
-
-	if step == 2 {
-		if err := showAnswers(s.out, addr); err != nil {
-			return ammo.Report{}, err
-		}
-	}
-	options := ammo.CheckOptions{Target: addr, Phases: ammo.TravelsPhases(dir), Connections: 8, Show: 3}
-	bar := newProgressLine(s.err, "shelling")
-	options.Progress = checkProgress(bar, options.Phases)
-	report, err := ammo.Check(s.ctx, options)
-	bar.clear()
-	if err != nil {
-		return report, err
-	}
-	printReport(indented{s.out}, report, options.Show)
-	if hasNetloop && bodies == "ready" {
-		return report, c.fire(s, step+1, addr, dir)
-	}
-	return report, nil
+	return fire(addr)
 }
 
-// fire shells the server once more, on a schedule.
-func (c *demoCmd) fire(s *streams, step int, addr, dir string) error {
-	fmt.Fprintf(s.out, "%d. Firing at it: from 1 to 2,000 shots a second in two seconds\n", step)
-	target, err := netip.ParseAddrPort(addr)
-	if err != nil {
+func (d *demo) ask(addr string) error {
+	if err := showAnswers(d.out, addr); err != nil {
 		return err
 	}
-	plan, err := schedule.Parse("line(1,2000,2s)")
-	if err != nil {
-		return err
+	return d.check(addr)
+}
+
+func (d *demo) check(addr string) error { return d.checkPhases(addr, ammo.TravelsPhases(d.dir)) }
+
+// checkPhases fires all three phases and compares.
+func (d *demo) checkPhases(addr string, phases []ammo.Phase) error {
+	options := ammo.CheckOptions{Target: addr, Phases: phases, Connections: 8, Show: 3}
+	bar := newProgressLine(d.err, "shelling")
+	options.Progress = checkProgress(bar, options.Phases)
+	report, err := ammo.Check(d.ctx, options)
+	bar.clear()
+	d.asked += report.Asked
+	d.wrong += report.Wrong
+	if err == nil {
+		printReport(indented{d.out}, report, options.Show)
 	}
-	file, err := ammo.Open(ammo.TravelsPhases(dir)[0].Ammo)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	summary, err := gun.Fire(s.ctx, gun.Options{Target: target, Source: file, Plan: plan})
-	if err != nil {
-		return err
-	}
-	n := summary.Shots
-	fmt.Fprintf(s.out, "   %s planned, %s answered, %s late, %s errors\n", thousands(n.Planned), thousands(n.Answered),
-		thousands(n.Late), thousands(n.TimedOut+n.Failed+n.Dropped))
-	fmt.Fprintf(s.out, "   latency from the planned instant: median %s, 99 %% within %s\n",
-		span(summary.FromPlanned.P50), span(summary.FromPlanned.P99))
-	if n.Answered < n.Planned {
-		return fmt.Errorf("%s of %s shots were not answered", thousands(n.Planned-n.Answered), thousands(n.Planned))
-	}
-	return nil
+	return err
 }
 
 // showAnswers asks a few questions as a newcomer with curl would.
