@@ -97,7 +97,7 @@ differ() { ! "$work/same" "$@"; }
 counters() { curl -fsS "http://$(sed -n 's/^listening on //p' "$work/said" | tail -n 1)/metrics" | awk "$1"; }
 
 # visit has a browser load the page at $address, and writes $work/$1.png and .json.
-visit() { node scripts/browser/driver.mjs "$browser" "http://$address/" "$work/$1" "${@:2}"; }
+visit() { TMPDIR=$work node scripts/browser/driver.mjs "$browser" "http://$address/" "$work/$1" "${@:2}"; }
 
 go build -buildvcs=false -o "$work/" . ./scripts/browser/...
 

@@ -12,9 +12,12 @@ import (
 // echo answers each text message with the same (RFC 6455), until the client closes.
 func echo(w http.ResponseWriter, r *http.Request) {
 	key := r.Header.Get("Sec-WebSocket-Key")
-	conn, rw, err := http.NewResponseController(w).Hijack()
-	if err != nil || key == "" {
+	if key == "" || r.Header.Get("Upgrade") != "websocket" {
 		http.Error(w, "WebSockets only", http.StatusBadRequest)
+		return
+	}
+	conn, rw, err := http.NewResponseController(w).Hijack()
+	if err != nil {
 		return
 	}
 	defer conn.Close()
