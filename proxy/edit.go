@@ -16,21 +16,28 @@ import (
 // edit is what becomes of an answer's body. Bodies in no coding are rewritten here
 // (edit_plain.go), others by workers (edit_coded.go).
 type edit struct {
-	rules    *body.Rules    // of the route, if they cover the client
-	subset   *body.Subset   // of them, those that run; nil: the body passes as it is
-	accepts  coding.Accepts // what the client takes
-	weak     bool           // the client has named a weak ETag
-	private  bool           // others may be answered otherwise
-	varies   bool           // what is answered depends on what codings the client takes
-	weakens  bool           // it is not byte by byte what the server's ETag is for
-	from, to coding.Coding
-	told     bool // what it is coded in has been said
+	rules      *body.Rules    // of the route, if they cover the client
+	subset     *body.Subset   // of them, those that run; nil: the body passes as it is
+	accepts    coding.Accepts // what the client takes
+	weak       bool           // the client has named a weak ETag
+	private    bool           // others may be answered otherwise
+	personal   bool           // others may, unless an ETag says that it is the same
+	varies     bool           // what is answered depends on what codings the client takes
+	weakens    bool           // it is not byte by byte what the server's ETag is for
+	coding, to coding.Coding  // that it came in, and goes on in
+	told       bool           // what it is coded in has been said
 
 	streams bool         // its head does not wait for it
 	due     bool         // the head waits for what can be said of the body
 	head    []byte       // a block with the head that waits beyond its turn; else nil
 	size    int          // of it
 	plain   *body.Stream // of a body that is rewritten here
+	step    int          // how much it gets at once
+	rest    []byte       // a block with what it has not been fed yet; else nil
+	from    int          // in it
+	end     int          // of it
+	ended   bool         // the body is whole with it
+	lines   []byte       // ... and its trailers
 	coded   *coded       // one that workers rewrite
 	first   []byte       // what has come of one that they do not have yet
 
@@ -54,6 +61,8 @@ func (x *exchange) editing(r *http1.Request) {
 				e.weak = e.weak || bytes.Contains(r.Value(f), []byte("W/"))
 			case http1.Authorization:
 				e.private = true
+			case http1.Cookie, http1.XForwardedProto:
+				e.personal = true
 			}
 		}
 	}
@@ -63,17 +72,17 @@ func (x *exchange) editing(r *http1.Request) {
 // else has been done about the answer.
 func (x *exchange) decide(k *link, r *http1.Response) bool {
 	e := &x.edit
-	status, kind := r.Status(), r.Get(http1.ContentType)
-	takes := e.rules.Takes(kind)
-	if status == 206 && (takes || isRanges(kind)) {
-		return x.askForAll(k)
+	status := r.Status()
+	takes := takesAny(e.rules, r)
+	if status == 206 && (takes || !r.Has(http1.ContentType) || isRanges(r.Get(http1.ContentType))) {
+		return x.askForAll(k) // without a type, for it may have been left out (RFC 9110, 15.3.7)
 	}
-	e.varies = takes
+	e.varies = takes || status == 304 && e.weak
 	if framing, _ := r.Framing(nil); x.ask != httpconn.Head && framing == http1.None || status == 204 || status == 304 {
 		e.weakens = status == 304 && e.weak
 		return true
 	}
-	if !takes || r.Has(http1.ContentRange) {
+	if !takes || r.Has(http1.ContentRange) && !isUnsatisfied(r.Get(http1.ContentRange)) {
 		return true
 	}
 	from, ok := codingOf(r.Elements(http1.ContentEncoding))
@@ -84,7 +93,7 @@ func (x *exchange) decide(k *link, r *http1.Response) bool {
 		x.refuseAnswer(k, 502, "the body has a coding that is not known")
 		return false
 	}
-	e.from, e.to = from, e.accepts.Answer(from)
+	e.coding, e.to = from, e.accepts.Answer(from)
 	e.subset = e.rules.All()
 	x.remember(r)
 	if e.subset.Empty() && (from == coding.Identity || e.accepts.Takes(from)) {
@@ -122,6 +131,31 @@ func (x *exchange) askForAll(k *link) bool {
 	return false
 }
 
+// takesAny tells whether rules are for a body by its Content-Type. There should be one
+// type; where there are more, whoever gets the body may go by any of them.
+func takesAny(rules *body.Rules, r interface {
+	Fields() []http1.Field
+	Value(http1.Field) []byte
+}) bool {
+	none := true
+	for _, f := range r.Fields() {
+		if f.Known() != http1.ContentType {
+			continue
+		}
+		for kind, rest, more := r.Value(f), []byte(nil), true; more; kind = rest {
+			if kind, rest, more = bytes.Cut(kind, []byte(",")); rules.Takes(kind) {
+				return true
+			}
+		}
+		none = false
+	}
+	return none && rules.Takes(nil)
+}
+
+// isUnsatisfied tells that a Content-Range is that of an answer which says that there is no
+// such range: its body is whole (RFC 9110, 14.4).
+func isUnsatisfied(r []byte) bool { return bytes.Contains(r, []byte("*/")) }
+
 func isRanges(kind []byte) bool {
 	const ranges = "multipart/byteranges"
 	return len(kind) >= len(ranges) && bytes.EqualFold(kind[:len(ranges)], []byte(ranges))
@@ -154,11 +188,11 @@ func (x *exchange) remember(r *http1.Response) {
 	}
 	validator := r.Get(http1.ETag)
 	if len(validator) < 2 || validator[0] != '"' {
-		if validator = r.Get(http1.LastModified); !isSettled(validator, r.Get(http1.Date)) {
+		if validator = r.Get(http1.LastModified); e.personal || !isSettled(validator, r.Get(http1.Date)) {
 			return
 		}
 	}
-	e.key = w.memory.Key(e.rules, x.notes.get(x.notes.host), x.notes.get(x.notes.target), byte(e.from), validator)
+	e.key = w.memory.Key(e.rules, x.notes.get(x.notes.host), x.notes.get(x.notes.target), byte(e.coding), validator)
 	w.counts.asked.Add(1)
 	if known := w.memory.Get(e.key); known != nil {
 		w.counts.known.Add(1)
@@ -219,8 +253,10 @@ func (x *exchange) endEdit() {
 			*c = nil
 		}
 	}
-	if e.head != nil {
-		x.worker.loop.Memory().Put(e.head)
-		e.head = nil
+	for _, block := range []*[]byte{&e.head, &e.rest} {
+		if *block != nil {
+			x.worker.loop.Memory().Put(*block)
+			*block = nil
+		}
 	}
 }

@@ -24,8 +24,13 @@ type requestEdit struct {
 // request has been answered.
 func (x *exchange) editingAsked(r *http1.Request) bool {
 	rules := x.route.asked
-	if rules == nil || !x.body || !rules.Covers(x.client) || !rules.Takes(r.Get(http1.ContentType)) || r.Has(http1.ContentRange) {
+	if rules == nil || !x.body || !rules.Covers(x.client) || !takesAny(rules, r) {
 		return true
+	}
+	if r.Has(http1.ContentRange) { // rules cannot be applied to a part
+		x.failure = "rules are for whole bodies, and this is a part of one"
+		x.reply(400, "")
+		return false
 	}
 	from, ok := codingOf(r.Elements(http1.ContentEncoding))
 	switch {

@@ -52,56 +52,62 @@ func (c *coded) leave() {
 	c.body.Stop() // a worker may still have the stream: it goes with it
 }
 
-// turn takes what has been done.
+// turn takes what has been done, while who is to have it takes it.
 func (c *coded) turn() {
-	x := c.exchange
-	for x != nil {
+	for c.exchange != nil && c.room() {
 		w := c.worker
-		if c.asked && x.link == nil { // the server has answered, and wants no more
-			x.asks.coded = nil
-			c.leave()
-			return
-		}
 		parts, done, err := c.body.Take(w.taken[:0])
 		w.taken = parts
-		room := c.pass(parts)
+		c.pass(parts)
 		clear(w.taken)
 		switch {
 		case c.exchange == nil: // it was refused
-			return
 		case done:
 			c.finish(err)
 			return
-		case !room || len(parts) == 0:
+		case len(parts) == 0:
 			c.more()
 			return
 		}
 	}
 }
 
-// pass sends parts on. It tells whether there is room for more.
-func (c *coded) pass(parts [][]byte) (room bool) {
+// room tells that all which was passed on has been taken. Where it is false, an end to
+// that calls turn.
+func (c *coded) room() bool {
+	x := c.exchange
+	if !c.asked {
+		return x.session.Conn().Pending() == 0
+	}
+	if x.link == nil { // the server has answered, and wants no more
+		x.asks.coded = nil
+		c.leave()
+		return false
+	}
+	return x.link.Conn().Pending() == 0
+}
+
+// pass sends parts on.
+func (c *coded) pass(parts [][]byte) {
 	x, w := c.exchange, c.worker
-	if c.asked {
-		for _, p := range parts {
-			x.asks.size += int64(len(p))
-		}
-		if x.asks.size > x.plan.config.Limits.Body {
-			x.refuseAsked(413, "the request's body is too long when it is decoded")
-			return false
-		}
-		w.up.Reset()
-		w.up.Chunks(parts)
-		x.link.More(w.up.List())
-		return x.link.Conn().Pending() == 0
-	}
-	x.gather()
+	n := 0
 	for _, p := range parts {
-		x.out += int64(len(p))
+		n += len(p)
 	}
-	x.session.SendParts(parts)
-	w.flush()
-	return x.session.Conn().Pending() == 0
+	if !c.asked {
+		x.gather()
+		x.out += int64(n)
+		x.session.SendParts(parts)
+		w.flush()
+		return
+	}
+	if x.asks.size += int64(n); x.asks.size > x.plan.config.Limits.Body {
+		x.refuseAsked(413, "the request's body is too long when it is decoded")
+		return
+	}
+	w.up.Reset()
+	w.up.Chunks(parts)
+	x.link.More(w.up.List())
 }
 
 // more lets more of the body come, if the pool can take it.
@@ -162,9 +168,9 @@ func (x *exchange) cutAnswer(why string) {
 // beginEdit begins to rewrite an answer's body, whose head has been put together.
 func (x *exchange) beginEdit(r *http1.Response) {
 	e := &x.edit
-	e.due, e.edited = true, true
+	e.due, e.edited, e.step = true, true, firstFed
 	x.worker.counts.edited.Add(1)
-	if e.from == coding.Identity {
+	if e.coding == coding.Identity {
 		e.plain = e.subset.Stream()
 	}
 	kind, _, _ := bytes.Cut(r.Get(http1.ContentType), []byte(";"))
@@ -179,7 +185,7 @@ func (x *exchange) codedPiece(b []byte) {
 			e.first = append(e.first, b...)
 			b = e.first
 		}
-		window, verdict := coding.Inspect(e.from, b)
+		window, verdict := coding.Inspect(e.coding, b)
 		switch {
 		case verdict == coding.NeedMore:
 			if len(e.first) == 0 {
@@ -188,7 +194,7 @@ func (x *exchange) codedPiece(b []byte) {
 			return
 		case verdict == coding.Fine && window <= x.worker.proxy.codings.Window():
 		default:
-			why := "the body is not in the coding " + e.from.String()
+			why := "the body is not in the coding " + e.coding.String()
 			if verdict == coding.Fine {
 				why = "the body's coding looks farther back than is allowed (limits.coded_window)"
 			}
@@ -199,7 +205,7 @@ func (x *exchange) codedPiece(b []byte) {
 			}
 			return
 		}
-		e.coded = x.startCoded(coding.Job{From: e.from, To: e.to, Window: window}, e.subset)
+		e.coded = x.startCoded(coding.Job{From: e.coding, To: e.to, Window: window}, e.subset)
 		if e.due {
 			x.sendHead(http1.Chunked, 0)
 		}

@@ -3,6 +3,8 @@
 package proxy
 
 import (
+	"bytes"
+
 	"redoubt/netloop/http1"
 )
 
@@ -61,25 +63,95 @@ func (e *edited) forget() {
 	}
 }
 
-// editPiece rewrites a piece of an answer's body.
+// editPiece rewrites a piece of an answer's body. Where rules make so much of it that the
+// client does not take it, the rest of the piece is kept.
 func (x *exchange) editPiece(b []byte) {
+	e := &x.edit
+	n := x.feed(b)
+	if n == len(b) {
+		return
+	}
+	block, err := x.worker.loop.Memory().Get(len(b) - n)
+	if err != nil {
+		x.worker.counts.shed.Add(1)
+		x.cutAnswer("no memory left for buffers")
+		return
+	}
+	e.rest, e.from, e.end = block, 0, copy(block, b[n:])
+	x.worker.copied += int64(e.end)
+	x.link.PauseBody()
+}
+
+// How much a stream gets before it is looked at what has become of it: little at first,
+// and wherever that has become much. mostPending is how much of it the client may leave.
+const (
+	leastFed    = 64
+	firstFed    = 256
+	mostFed     = 16 << 10
+	mostPending = 128 << 10
+)
+
+// feed lets the stream have a piece, or as much of it as the client takes.
+func (x *exchange) feed(b []byte) (n int) {
 	w, e := x.worker, &x.edit
 	begin := w.loop.Clock()
 	w.edited.piece = b
-	e.plain.FeedTo(b, w.edited.emit)
-	e.plain.Release() // what may be used again was copied
+	for n < len(b) {
+		e.step = max(e.step, leastFed)
+		k := min(len(b)-n, e.step)
+		before := len(w.edited.text)
+		e.plain.FeedTo(b[n:n+k], w.edited.emit)
+		e.plain.Release() // what may be used again was copied
+		n += k
+		if len(w.edited.text)-before > keepEdited/4 {
+			e.step /= 16
+		} else {
+			e.step = min(2*e.step, mostFed)
+		}
+		if len(w.edited.text) > keepEdited { // rules that make much of little
+			x.sendEdited()
+			w.flush()
+			if x.session.Conn().Pending() > mostPending {
+				break
+			}
+		}
+	}
 	e.spent += w.loop.Clock() - begin
-	if e.due && len(w.edited.text) <= keepEdited {
+	if !e.due {
+		x.sendEdited()
+	}
+	return n
+}
+
+// editRest goes on with what was kept.
+func (x *exchange) editRest() {
+	w, e := x.worker, &x.edit
+	e.from += x.feed(e.rest[e.from:e.end])
+	w.flush() // no turn ends after this; and the block may go
+	if e.from < e.end {
 		return
 	}
-	x.sendEdited()
-	if len(w.edited.text) > keepEdited { // rules that make much of little
-		w.flush()
+	w.loop.Memory().Put(e.rest)
+	e.rest = nil
+	if e.ended {
+		x.finishEdit(e.lines)
+	} else if x.link != nil {
+		x.link.ResumeBody()
 	}
 }
 
 // editEnd ends a rewritten body.
 func (x *exchange) editEnd(trailers *http1.Body) {
+	e := &x.edit
+	lines := x.worker.cleanTrailers(trailers, x.route.Response, true)
+	if e.rest != nil {
+		e.ended, e.lines = true, bytes.Clone(lines)
+		return
+	}
+	x.finishEdit(lines)
+}
+
+func (x *exchange) finishEdit(trailers []byte) {
 	w, e := x.worker, &x.edit
 	begin := w.loop.Clock()
 	w.edited.piece = nil
@@ -87,12 +159,11 @@ func (x *exchange) editEnd(trailers *http1.Body) {
 	e.plain.Release()
 	e.spent += w.loop.Clock() - begin
 	x.learn(e.plain)
-	lines := w.cleanTrailers(trailers, x.route.Response, true)
-	if e.due && len(lines) == 0 {
+	if e.due && len(trailers) == 0 {
 		x.sendHead(http1.Sized, int64(w.edited.size))
 	}
 	x.sendEdited()
-	x.session.EndBody(lines)
+	x.session.EndBody(trailers)
 	w.flush() // no turn may end after this
 }
 

@@ -193,6 +193,8 @@ func (x *exchange) askedWhole(trailers []byte) {
 func (x *exchange) OnDrain(*httpconn.Session) {
 	if c := x.edit.coded; c != nil {
 		c.turn()
+	} else if x.edit.rest != nil {
+		x.editRest()
 	} else if k := x.link; k != nil {
 		k.ResumeBody()
 	}

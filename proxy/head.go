@@ -61,13 +61,14 @@ func (w *worker) requestHead(x *exchange, r *http1.Request) bool {
 		return false
 	}
 	host := false
+	framing, size := r.Framing()
 	counts := asksAboutTheWay(r.Method())
 	named := namesFields(r.Elements(http1.Connection))
 	for _, f := range r.Fields() {
 		k := f.Known()
 		switch {
 		case endsInRequest[k],
-			k == http1.Trailer && !x.chunked,
+			k == http1.Trailer && framing != http1.Chunked,
 			named && k != http1.Host && isNamed(r.Elements(http1.Connection), r.Name(f)),
 			k == http1.Host && r.Form() == http1.AbsoluteForm,
 			k == http1.Other && (isRequestID(r.Name(f)) || isDisguised(r.Name(f), rules)):
@@ -116,7 +117,7 @@ func (w *worker) requestHead(x *exchange, r *http1.Request) bool {
 	case acceptsTrailers(r):
 		out.Put(connectionTE)
 	}
-	switch framing, size := r.Framing(); {
+	switch {
 	case framing == http1.Chunked, x.asks.rules != nil:
 		out.Put(chunkedLine)
 	case framing == http1.Sized, r.ContentLength() == 0:
@@ -298,10 +299,13 @@ func (w *worker) editedField(out *http1.Segments, x *exchange, r *http1.Response
 		if len(value) == 0 || value[0] != '"' || x.route.Response.Owns(http1.ETag) {
 			return false
 		}
+		if x.route.Response.Field(out, r, f, x.vars(x.route.Response)) { // a rule knows better
+			return true
+		}
 		w.line = append(append(append(w.line[:0], "ETag: W/"...), value...), "\r\n"...)
 		out.Put(w.line)
 	case http1.ContentEncoding:
-		if e.from == e.to && e.from != coding.Identity {
+		if e.coding == e.to && e.coding != coding.Identity {
 			return false
 		}
 		if e.to != coding.Identity && !e.told {

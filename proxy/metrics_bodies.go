@@ -28,7 +28,7 @@ func (p *Proxy) writeBodies(m *metrics.Writer) {
 		for _, r := range all {
 			for i := range r.Len() {
 				if n := of(r.Counts(i)); n > 0 {
-					m.Sample(float64(n), "rules", r.Name, "rule", strconv.Itoa(i+1))
+					m.Sample(float64(n), "rules", r.name, "rule", strconv.Itoa(i+1))
 				}
 			}
 		}
@@ -39,7 +39,7 @@ func (p *Proxy) writeBodies(m *metrics.Writer) {
 	m.Family("redoubt_proxy_held_bytes", metrics.KindGauge, "Bytes of bodies that are held back now")
 	for _, r := range all {
 		if n := r.Held(); n > 0 {
-			m.Sample(float64(n), "rules", r.Name)
+			m.Sample(float64(n), "rules", r.name)
 		}
 	}
 	s := p.plan.shelf.Stats()
@@ -58,16 +58,24 @@ func (p *Proxy) writeBodies(m *metrics.Writer) {
 	m.Sample(float64(coded.Memory))
 }
 
+// namedRules are rules with the name that metrics call them by.
+type namedRules struct {
+	*body.Rules
+	name string
+}
+
 // rulesInForce are those of bodies, each once.
-func (p *Proxy) rulesInForce() (all []*body.Rules) {
+func (p *Proxy) rulesInForce() (all []namedRules) {
 	seen := make(map[*body.Rules]bool)
-	for _, r := range p.plan.routes {
-		for _, rules := range [...]*body.Rules{r.asked, r.answers} {
-			if rules != nil && !seen[rules] {
-				seen[rules] = true
-				all = append(all, rules)
-			}
+	add := func(rules *body.Rules, name string) {
+		if rules != nil && !seen[rules] {
+			seen[rules] = true
+			all = append(all, namedRules{rules, name})
 		}
+	}
+	for _, r := range p.plan.routes {
+		add(r.asked, r.Name+" request")
+		add(r.answers, r.Name+" response")
 	}
 	return all
 }

@@ -17,12 +17,12 @@ type Shelf struct {
 	rules  map[[sha256.Size]byte]*Rules
 	out    []*Subset    // those that are compiled
 	clock  atomic.Int64 // counts sets that were compiled
+	busy   atomic.Bool  // with one in the background
 }
 
 // Fill puts rules on the shelf, instead of those that are there, and returns them in
 // order: equal ones are one, and one that is there stays with all it has counted and
-// compiled. Sets of rules that are gone are dropped, although bodies under way end with
-// theirs. memory is how many bytes all sets may take, about. As many as take three
+// compiled. Rules that are gone keep their sets for as long as somebody has them. memory is how many bytes all sets may take, about. As many as take three
 // quarters of it are compiled at once.
 func (s *Shelf) Fill(memory int, wanted []Options) []*Rules {
 	s.mu.Lock()
@@ -47,12 +47,9 @@ func (s *Shelf) Fill(memory int, wanted []Options) []*Rules {
 	for _, r := range list {
 		r.onShelf = true
 	}
-	s.out = slices.DeleteFunc(s.out, func(sub *Subset) bool {
-		if !sub.rules.onShelf {
-			sub.set.Store(nil)
-		}
-		return !sub.rules.onShelf
-	})
+	// Those of rules that are gone stay with these, which loops go on with until they
+	// have the new ones.
+	s.out = slices.DeleteFunc(s.out, func(sub *Subset) bool { return !sub.rules.onShelf })
 	s.mu.Unlock()
 	for _, r := range list {
 		if s.bytes() > memory/4*3 {
@@ -119,10 +116,10 @@ func (s *Shelf) statesOf() int {
 func (s *Shelf) put(sub *Subset, c *compiled) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !sub.rules.onShelf { // it goes with who has asked for it
+	sub.set.Store(c)
+	if !sub.rules.onShelf { // it goes with its rules, which are gone
 		return
 	}
-	sub.set.Store(c)
 	sub.used.Store(s.clock.Add(1))
 	s.out = append(s.out, sub)
 	s.trim(sub)

@@ -15,7 +15,6 @@ type Subset struct {
 	set       atomic.Pointer[compiled] // nil: not compiled
 	used      atomic.Int64             // when it was last, see Shelf.clock
 	compiling sync.Mutex
-	underway  atomic.Bool // somebody compiles it in the background
 }
 
 // compiled is a set with streams to be used again, which go with it.
@@ -66,12 +65,13 @@ func (s *Subset) stream(c *compiled) *Stream {
 // Compile is like Stream, but compiles the set if need be.
 func (s *Subset) Compile() *Stream { return s.stream(s.compile()) }
 
-// Prepare compiles the set in the background, if need be.
+// Prepare compiles the set in the background, if need be, and no other is being compiled
+// there: then the next time will do.
 func (s *Subset) Prepare() {
-	if s.set.Load() == nil && s.underway.CompareAndSwap(false, true) {
+	if busy := &s.rules.shelf.busy; s.set.Load() == nil && busy.CompareAndSwap(false, true) {
 		go func() {
 			s.compile()
-			s.underway.Store(false)
+			busy.Store(false)
 		}()
 	}
 }
