@@ -13,8 +13,10 @@ var (
 	// ErrCut is for input that its owner has called cut. All of it that could be decoded
 	// has come out, and nothing that makes it look whole.
 	ErrCut = errors.New("the body was cut short")
-	// ErrStopped is for a body that was given up.
+	// ErrStopped is for a body that was given up, by its owner or with the pool.
 	ErrStopped = errors.New("the body was given up")
+	// ErrWindow is for a body whose coding turns out to look farther back than the pool allows.
+	ErrWindow = errors.New("the body's coding looks farther back than is allowed")
 )
 
 // Error says what is wrong with the coding of a body.
@@ -31,29 +33,29 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // How much a pipe holds before who fills it has to wait. Input may exceed that by one
-// piece, as the owner does not wait.
+// piece, as the owner does not wait. Of output it is the blocks that count, for after
+// many flushes they are not full.
 const (
-	mostIn  = 64 << 10
-	mostOut = 64 << 10
+	mostIn    = 64 << 10
+	mostOut   = 64 << 10
+	mostPiece = 256 << 10
 )
 
 // Body is a body under way. Its methods are its owner's, one goroutine's at a time, and
 // do not wait for the worker.
 type Body struct {
-	pool  *Pool
-	job   Job
-	wake  func()
-	cost  int64
-	begun time.Time
+	pool *Pool
+	job  Job
+	wake func()
+	cost int64
 
 	mu      sync.Mutex
 	more    sync.Cond // input, room for output, or the end
-	in      []*block
+	in      []*block  // all but the last are full
 	inSize  int
 	ended   bool // no more input comes
 	cut     bool // ... and it is not whole
 	out     []*block
-	outSize int
 	stopped bool
 	done    bool
 	err     error
@@ -69,20 +71,17 @@ type Body struct {
 func (b *Body) Write(piece []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.stopped || b.done {
+	if b.done || b.over() {
 		return
 	}
 	b.inSize += len(piece)
 	for len(piece) > 0 {
 		n := len(b.in)
-		if n == 0 || b.in[n-1].filled == len(b.in[n-1].bytes) {
+		if n == 0 || b.in[n-1].filled == blockSize {
 			b.in = append(b.in, b.pool.block())
 			n++
 		}
-		last := b.in[n-1]
-		k := copy(last.bytes[last.filled:], piece)
-		last.filled += k
-		piece = piece[k:]
+		piece = piece[b.in[n-1].put(piece):]
 	}
 	b.more.Signal()
 }
@@ -99,7 +98,8 @@ func (b *Body) Full() bool {
 // End says that the input is whole.
 func (b *Body) End() { b.end(false) }
 
-// Cut says that the input ends here, and is not whole.
+// Cut says that the input ends here, and is not whole. What can be decoded of it comes
+// out, but for what may be the beginning of a match.
 func (b *Body) Cut() { b.end(true) }
 
 func (b *Body) end(cut bool) {
@@ -119,9 +119,8 @@ func (b *Body) Take(dst [][]byte) (out [][]byte, done bool, err error) {
 		b.pool.blocks.Put(k)
 	}
 	b.taken, b.out = b.out, b.taken[:0]
-	b.outSize = 0
 	for _, k := range b.taken {
-		dst = append(dst, k.bytes[:k.filled])
+		dst = append(dst, k.text())
 	}
 	b.more.Signal()
 	return dst, b.done, b.err
@@ -154,6 +153,26 @@ func (b *Body) Stop() {
 	if waited || b.done {
 		b.drop()
 	}
+}
+
+// over tells that nobody wants the body any more. b.mu is held.
+func (b *Body) over() bool { return b.stopped || b.pool.closed.Load() }
+
+// refuse ends a body that never had its turn.
+func (b *Body) refuse() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.finish(ErrStopped)
+}
+
+// finish says that no worker has the body any more. b.mu is held.
+func (b *Body) finish(err error) {
+	b.done, b.err = true, err
+	if b.stopped {
+		b.drop()
+		return
+	}
+	b.tell()
 }
 
 // drop gives memory back, where no worker has it any more.

@@ -2,6 +2,7 @@ package coding
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"runtime"
@@ -25,16 +26,32 @@ func held(f func() any) int64 {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
+// manyKinds is text whose parts have little in common, so that coders change their tables.
+func manyKinds(size int) []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	var text []byte
+	for len(text) < size {
+		letters := make([]byte, 2+r.IntN(60))
+		for i := range letters {
+			letters[i] = byte(r.IntN(256))
+		}
+		for range 20_000 {
+			if r.IntN(10) == 0 && len(text) > 1000 {
+				from := len(text) - 1 - r.IntN(min(len(text)-100, 1<<18))
+				text = append(text, text[from:min(from+4+r.IntN(30), len(text))]...)
+			}
+			text = append(text, letters[r.IntN(len(letters))])
+		}
+	}
+	return text[:size]
+}
+
 // What machines hold in the middle of a long body is what Cost says, or less.
 func TestCost(t *testing.T) {
 	if instrumented {
 		t.Skip("what watches allocates")
 	}
-	r := rand.New(rand.NewPCG(1, 2))
-	text := make([]byte, 24<<20)
-	for i := range text {
-		text[i] = "etaoin shrdlu<>/=\n"[r.IntN(18)]
-	}
+	text := manyKinds(12 << 20)
 	type coded struct {
 		from   Coding
 		window int64
@@ -46,8 +63,10 @@ func TestCost(t *testing.T) {
 	}
 	for _, bits := range []int{18, 20, 22, 23} {
 		list = append(list, coded{Brotli, 1 << bits, func(w io.Writer) io.WriteCloser {
-			return brotli.NewWriterOptions(w, brotli.WriterOptions{Quality: 1, LGWin: bits})
+			return brotli.NewWriterOptions(w, brotli.WriterOptions{Quality: 5, LGWin: bits})
 		}})
+	}
+	for _, bits := range []int{18, 20, 22, 23} {
 		list = append(list, coded{Zstd, 1 << bits, func(w io.Writer) io.WriteCloser {
 			e, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<bits), zstd.WithEncoderLevel(zstd.SpeedFastest))
 			if err != nil {
@@ -56,32 +75,40 @@ func TestCost(t *testing.T) {
 			return e
 		}})
 	}
+	check := func(what string, is, said, slack int64) {
+		t.Logf("%-27s %5d KB, counted as %5d", what, is>>10, said>>10)
+		if is > said || said > 2*is+slack {
+			t.Errorf("%s takes %d KB, and is counted as %d", what, is>>10, said>>10)
+		}
+	}
 	for _, c := range list {
 		var b bytes.Buffer
 		w := c.make(&b)
 		w.Write(text)
 		w.Close()
 		window, v := Inspect(c.from, b.Bytes()[:32])
-		if v != Fine || window > c.window || window < c.window/2 {
+		if v != Fine || window > c.window || window < c.window-16 {
 			t.Errorf("%v with a window of %d: Inspect says %d, %v", c.from, c.window, window, v)
 		}
-		is := held(func() any {
-			var k machines
-			src := bytes.NewReader(b.Bytes())
-			d, err := k.decoder(c.from, window, src)
-			if err == nil {
-				_, err = io.CopyN(io.Discard, d, 20<<20)
-			}
-			if err != nil {
-				t.Error(err)
-			}
-			return d
-		})
-		said := decoderCost(c.from, window)
-		t.Logf("decoder of %v, window %4d KB: %5d KB, Cost says %5d", c.from, c.window>>10, is>>10, said>>10)
-		if is > said || said > 3*is+256<<10 {
-			t.Errorf("decoder of %v, window %d KB: %d KB, Cost says %d", c.from, c.window>>10, is>>10, said>>10)
+		is := int64(0)
+		for part := range int64(3) {
+			is = max(is, held(func() any {
+				var k machines
+				d, err := k.decoder(c.from, window, bytes.NewReader(b.Bytes()))
+				if err == nil {
+					_, err = io.CopyN(io.Discard, d, (part+1)*int64(len(text))/3-1000)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				return d
+			}))
 		}
+		slack := int64(128 << 10)
+		if c.from == Brotli {
+			slack = decoderCost(Brotli, 0) // this is for bodies that mean ill
+		}
+		check(fmt.Sprintf("decoder of %v, %d KB", c.from, c.window>>10), is, decoderCost(c.from, window), slack)
 	}
 	for _, c := range all[1:] {
 		is := held(func() any {
@@ -95,13 +122,9 @@ func TestCost(t *testing.T) {
 			}
 			return e
 		})
-		said := encoderCost(c)
-		t.Logf("encoder of %v: %5d KB, Cost says %5d", c, is>>10, said>>10)
-		if is > said || said > 3*is+256<<10 {
-			t.Errorf("encoder of %v: %d KB, Cost says %d", c, is>>10, said>>10)
-		}
+		check("encoder of "+c.String(), is, encoderCost(c), 0)
 	}
 	if n := Cost(Gzip, Gzip, deflateWindow); n > 2<<20 {
-		t.Errorf("gzip takes %d bytes", n)
+		t.Errorf("gzip to gzip is counted as %d KB", n>>10)
 	}
 }

@@ -1,9 +1,11 @@
 package coding
 
 import (
+	"bufio"
 	"errors"
 	"hash/adler32"
 	"io"
+	"math/bits"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
@@ -11,30 +13,44 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// decoder reads a body's text. One that ends before its coding does returns
-// io.ErrUnexpectedEOF; what its source returns else goes through.
-type decoder interface{ io.Reader }
-
-// source is where decoders read: byte by byte, so that they do not read ahead.
-type source interface {
+// decoder reads a body's text from a source. Where the source ends before the coding
+// does, the error is io.ErrUnexpectedEOF; other errors of the source go through. It does not
+// wait for its source while it has text to give.
+type decoder interface {
 	io.Reader
-	io.ByteReader
+	begin(src io.Reader) error
 }
 
-// gunzip decodes gzip: one member or several, and whatever comes behind them is left.
+// bare is no coding.
+type bare struct{ io.Reader }
+
+func (d *bare) begin(src io.Reader) error { d.Reader = src; return nil }
+
+// readAhead is for decoders that take byte by byte: they know bufio.Reader, and are twice as
+// fast with it. It asks its source only when it has nothing.
+const readAhead = 4 << 10
+
+// gunzip decodes gzip: one member or several (RFC 1952, 2.2). What comes behind them and
+// is none is passed over, as browsers and gzip itself do.
 type gunzip struct {
-	src     source
+	in      *bufio.Reader
 	z       gzip.Reader
 	inside  bool // a member
 	members int
 }
 
-func (d *gunzip) reset(src source) { d.src, d.inside, d.members = src, false, 0 }
+func newGunzip() *gunzip { return &gunzip{in: bufio.NewReaderSize(nil, readAhead)} }
+
+func (d *gunzip) begin(src io.Reader) error {
+	d.in.Reset(src)
+	d.inside, d.members = false, 0
+	return nil
+}
 
 func (d *gunzip) Read(p []byte) (int, error) {
 	for {
 		if !d.inside {
-			switch err := d.z.Reset(d.src); {
+			switch err := d.z.Reset(d.in); {
 			case err == nil:
 			case d.members > 0 && (err == io.EOF || err == io.ErrUnexpectedEOF || err == gzip.ErrHeader):
 				return 0, io.EOF
@@ -58,22 +74,35 @@ func (d *gunzip) Read(p []byte) (int, error) {
 	}
 }
 
-// inflate decodes what is called deflate.
+// inflate decodes what is called deflate, and passes over what comes behind it.
 type inflate struct {
-	src   source
+	in    *bufio.Reader
 	z     io.ReadCloser // of package flate
-	first prefixed
 	begun bool
 	zlib  bool
 	sum   uint32
 }
 
-func (d *inflate) reset(src source) { d.src, d.begun, d.zlib, d.sum = src, false, false, 1 }
+func newInflate() *inflate {
+	in := bufio.NewReaderSize(nil, readAhead)
+	return &inflate{in: in, z: flate.NewReader(in)}
+}
+
+func (d *inflate) begin(src io.Reader) error {
+	d.in.Reset(src)
+	d.begun, d.zlib, d.sum = false, false, 1
+	return d.z.(flate.Resetter).Reset(d.in, nil)
+}
 
 func (d *inflate) Read(p []byte) (int, error) {
 	if !d.begun {
-		if err := d.begin(); err != nil {
+		first, err := d.in.Peek(2)
+		if err != nil && err != io.EOF { // with less the decoder makes what can be made
 			return 0, err
+		}
+		d.begun = true
+		if d.zlib = isZlib(first); d.zlib {
+			d.in.Discard(2)
 		}
 	}
 	n, err := d.z.Read(p)
@@ -86,37 +115,13 @@ func (d *inflate) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (d *inflate) begin() error {
-	d.begun = true
-	d.first = prefixed{source: d.src}
-	for i := range d.first.bytes {
-		b, err := d.src.ReadByte()
-		if err == io.EOF {
-			break // of so few bytes the decoder makes what can be made
-		}
-		if err != nil {
-			return err
-		}
-		d.first.bytes[i] = b
-		d.first.left++
-	}
-	if d.first.left == 2 && isZlib(d.first.bytes) {
-		d.zlib, d.first.left = true, 0
-	}
-	if d.z == nil {
-		d.z = flate.NewReader(&d.first)
-		return nil
-	}
-	return d.z.(flate.Resetter).Reset(&d.first, nil)
-}
-
 var errSum = errors.New("its check sum is wrong")
 
 // check reads the sum behind the text.
 func (d *inflate) check() error {
 	var sum uint32
 	for range 4 {
-		b, err := d.first.ReadByte()
+		b, err := d.in.ReadByte()
 		if err == io.EOF {
 			return io.ErrUnexpectedEOF
 		}
@@ -145,70 +150,65 @@ func update(sum uint32, p []byte) uint32 {
 	return uint32((a+c+base-1)%base | ((b+d+n*(a+base-1))%base)<<16)
 }
 
-// prefixed is a source with the bytes before it that have been read already.
-type prefixed struct {
-	source
-	bytes [2]byte
-	left  int // of them
-	next  int
-}
+// unbrotli decodes br. Nothing may come behind it.
+type unbrotli struct{ brotli.Reader }
 
-func (r *prefixed) Read(p []byte) (int, error) {
-	if r.left == 0 {
-		return r.source.Read(p)
-	}
-	n := copy(p, r.bytes[r.next:r.next+r.left])
-	r.next, r.left = r.next+n, r.left-n
-	return n, nil
-}
+func (d *unbrotli) begin(src io.Reader) error { return d.Reset(src) }
 
-func (r *prefixed) ReadByte() (byte, error) {
-	if r.left == 0 {
-		return r.source.ReadByte()
-	}
-	r.next, r.left = r.next+1, r.left-1
-	return r.bytes[r.next-1], nil
+// unzstd decodes zstd, one frame or several. Nothing else may come behind them.
+type unzstd struct {
+	*zstd.Decoder
+	window int64 // the largest
 }
-
-// unzstd decodes zstd.
-type unzstd struct{ *zstd.Decoder }
 
 func newUnzstd(window int64) (*unzstd, error) {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(max(window, zstd.MinWindowSize))))
-	return &unzstd{z}, err
+	return &unzstd{z, window}, err
 }
 
-// reader hides what else the source can: with it the decoder would read all of it at once.
-type reader struct{ io.Reader }
+func (d *unzstd) begin(src io.Reader) error { return d.Reset(src) }
 
-func (k *machines) decoder(c Coding, window int64, src source) (decoder, error) {
-	switch c {
-	case Gzip:
-		d, ok := k.decoders[c].Get().(*gunzip)
-		if !ok {
-			d = new(gunzip)
-		}
-		d.reset(src)
-		return d, nil
-	case Deflate:
-		d, ok := k.decoders[c].Get().(*inflate)
-		if !ok {
-			d = new(inflate)
-		}
-		d.reset(src)
-		return d, nil
-	case Brotli:
-		d, ok := k.decoders[c].Get().(*brotli.Reader)
-		if !ok {
-			d = new(brotli.Reader)
-		}
-		return d, d.Reset(reader{src})
-	case Zstd:
-		d, err := newUnzstd(window)
-		if err != nil {
-			return nil, err
-		}
-		return d, d.Reset(reader{src})
+func (d *unzstd) Read(p []byte) (int, error) {
+	n, err := d.Decoder.Read(p)
+	if err == zstd.ErrWindowSizeExceeded || err == zstd.ErrDecoderSizeExceeded {
+		err = ErrWindow
 	}
-	return src, nil
+	return n, err
 }
+
+// decoder returns one for a coding, with a window of at most so many bytes.
+func (k *machines) decoder(c Coding, window int64, src io.Reader) (d decoder, err error) {
+	d, ok := k.decoders[c][windowClass(window)].Get().(decoder)
+	if z, is := d.(*unzstd); is && z.window != window { // the pool had other limits
+		z.Close()
+		ok = false
+	}
+	if !ok {
+		switch c {
+		case Identity:
+			d = new(bare)
+		case Gzip:
+			d = newGunzip()
+		case Deflate:
+			d = newInflate()
+		case Brotli:
+			d = new(unbrotli)
+		case Zstd:
+			d, err = newUnzstd(window)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, d.begin(src)
+}
+
+// keepDecoder takes one back that has come to its end.
+func (k *machines) keepDecoder(c Coding, window int64, d decoder) {
+	if d.begin(nil) == nil {
+		k.decoders[c][windowClass(window)].Put(d)
+	}
+}
+
+// windowClass is the logarithm of a window, rounded up.
+func windowClass(window int64) int { return bits.Len64(uint64(max(window, 1) - 1)) }

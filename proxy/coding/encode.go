@@ -11,10 +11,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// encoder codes a body's text. Flush gives out all that was written, Close ends it.
+// encoder codes a body's text. Flush gives out all that was written, Close ends it, and
+// Reset begins another.
 type encoder interface {
 	io.WriteCloser
 	Flush() error
+	Reset(to io.Writer)
 }
 
 // Windows of what is sent on are small: so is what it takes to make and to read it.
@@ -26,75 +28,52 @@ const (
 	brotliQuality = 2
 )
 
-// machines keeps decoders and encoders for the next body.
+// machines keeps decoders and encoders for other bodies, until a garbage collection.
 type machines struct {
-	decoders, encoders [len(names)]sync.Pool
+	decoders [len(names)][65]sync.Pool // by windowClass, so that none takes more than what it is counted for
+	encoders [len(names)]sync.Pool
 }
 
+// encoder returns one for a coding.
 func (k *machines) encoder(c Coding, to io.Writer) (encoder, error) {
+	e, ok := k.encoders[c].Get().(encoder)
+	if !ok {
+		var err error
+		if e, err = newEncoder(c); err != nil {
+			return nil, err
+		}
+	}
+	e.Reset(to)
+	return e, nil
+}
+
+func newEncoder(c Coding) (encoder, error) {
 	switch c {
 	case Gzip:
-		if e, ok := k.encoders[c].Get().(*gzip.Writer); ok {
-			e.Reset(to)
-			return e, nil
-		}
-		return gzip.NewWriterWindow(to, deflateOut)
+		return gzip.NewWriterWindow(nil, deflateOut)
 	case Deflate:
-		e, ok := k.encoders[c].Get().(*deflate)
-		if !ok {
-			z, err := flate.NewWriterWindow(to, deflateOut)
-			if err != nil {
-				return nil, err
-			}
-			e = &deflate{z: z}
-		}
-		e.reset(to)
-		return e, nil
+		z, err := flate.NewWriterWindow(nil, deflateOut)
+		return &deflate{z: z}, err
 	case Brotli:
-		if e, ok := k.encoders[c].Get().(*brotli.Writer); ok {
-			e.Reset(to)
-			return e, nil
-		}
-		return brotli.NewWriterOptions(to, brotli.WriterOptions{Quality: brotliQuality, LGWin: brotliOut}), nil
+		return brotli.NewWriterOptions(nil, brotli.WriterOptions{Quality: brotliQuality, LGWin: brotliOut}), nil
 	case Zstd:
-		if e, ok := k.encoders[c].Get().(*zstd.Encoder); ok {
-			e.Reset(to)
-			return e, nil
-		}
-		return zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(zstdOut), zstd.WithEncoderLevel(zstd.SpeedFastest))
+		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(zstdOut), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	}
-	return plain{to}, nil
+	return new(plain), nil
 }
 
-// most is how large a window a decoder may have had that is kept.
-const most = 1 << 20
-
-// keep takes back what a whole body has used.
-func (k *machines) keep(from Coding, window int64, d decoder, to Coding, e encoder) {
-	switch d := d.(type) {
-	case *unzstd:
-		d.Close()
-	case *gunzip:
-		d.src = nil
-		k.decoders[from].Put(d)
-	case *inflate:
-		d.src, d.first.source = nil, nil
-		k.decoders[from].Put(d)
-	case *brotli.Reader:
-		if window <= most {
-			k.decoders[from].Put(d)
-		}
-	}
-	if to != Identity {
-		k.encoders[to].Put(e)
-	}
+// keepEncoder takes one back that has been closed.
+func (k *machines) keepEncoder(c Coding, e encoder) {
+	e.Reset(nil) // it would keep the body
+	k.encoders[c].Put(e)
 }
 
 // plain is no coding.
 type plain struct{ io.Writer }
 
-func (plain) Flush() error { return nil }
-func (plain) Close() error { return nil }
+func (e *plain) Reset(to io.Writer) { e.Writer = to }
+func (e *plain) Flush() error       { return nil }
+func (e *plain) Close() error       { return nil }
 
 // deflate is zlib (RFC 1950) with a small window.
 type deflate struct {
@@ -104,7 +83,7 @@ type deflate struct {
 	sum   uint32
 }
 
-func (e *deflate) reset(to io.Writer) {
+func (e *deflate) Reset(to io.Writer) {
 	e.z.Reset(to)
 	e.to, e.begun, e.sum = to, false, 1
 }

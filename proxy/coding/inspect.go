@@ -29,8 +29,11 @@ func Inspect(c Coding, first []byte) (window int64, v Verdict) {
 			return 0, NeedMore
 		}
 		return deflateWindow, Fine
-	case Deflate:
-		return deflateWindow, Fine // whatever it is: see isZlib
+	case Deflate: // see isZlib
+		if first[0]>>1&3 == 3 { // a kind of block that there is not; in zlib these bits are 0
+			return 0, Wrong
+		}
+		return deflateWindow, Fine
 	case Brotli:
 		return inspectBrotli(first)
 	case Zstd:
@@ -83,6 +86,6 @@ func inspectZstd(first []byte) (int64, Verdict) {
 }
 
 // isZlib tells whether what is called deflate has a header of zlib (RFC 1950, 2.2).
-func isZlib(first [2]byte) bool {
-	return first[0]&15 == 8 && first[0]>>4 <= 7 && (uint(first[0])<<8|uint(first[1]))%31 == 0 && first[1]&0x20 == 0
+func isZlib(first []byte) bool {
+	return len(first) >= 2 && first[0]&15 == 8 && first[0]>>4 <= 7 && (uint(first[0])<<8|uint(first[1]))%31 == 0 && first[1]&0x20 == 0
 }

@@ -2,8 +2,8 @@ package coding
 
 import (
 	"bytes"
-	"compress/gzip"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/andybalholm/brotli"
@@ -37,6 +37,10 @@ func TestInspect(t *testing.T) {
 	f(Zstd, "\x5a\x2a\x4d\x18", 0, Fine)
 	f(Zstd, "\x6a\x2a\x4d\x18", 0, Wrong)
 	f(Brotli, "\x11", 1<<30, Fine) // large windows
+	f(Deflate, "\x78", 32<<10, Fine)
+	f(Deflate, "\x4b", 32<<10, Fine) // without zlib
+	f(Deflate, "\x06", 0, Wrong)     // a kind of block that there is not
+	f(Identity, "x", 0, Fine)
 
 	for bits := 10; bits <= 24; bits++ {
 		var b bytes.Buffer
@@ -65,80 +69,59 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// A window that turns out to be larger than was said ends the body.
+// zstdOf is a text in a frame that says it needs a window.
+func zstdOf(t testing.TB, window int, text string) string {
+	var b bytes.Buffer
+	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(w, text)
+	w.Flush()
+	w.Close()
+	return b.String()
+}
+
+// A window that turns out to be larger than is allowed ends the body.
 func TestWindow(t *testing.T) {
-	coded := func(bits int) string {
+	zst := func(bits int) string { return zstdOf(t, 1<<bits, "hello ") }
+	br := func(bits int) string {
 		var b bytes.Buffer
-		w, err := zstd.NewWriter(&b, zstd.WithWindowSize(1<<bits), zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := brotli.NewWriterOptions(&b, brotli.WriterOptions{LGWin: bits})
 		io.WriteString(w, "hello ")
-		w.Flush()
 		w.Close()
 		return b.String()
+	}
+	one := strings.Repeat("x", 1<<20)
+	single, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true))
+	if err != nil {
+		t.Fatal(err)
 	}
 	p := NewPool(Options{Window: 1 << 20})
 	defer p.Close()
 	for _, c := range []struct {
+		from       Coding
 		body, want string
-		bad        bool
+		err        error
 	}{
-		{coded(20), "hello ", false}, {coded(20) + coded(18), "hello hello ", false}, {coded(20) + coded(21), "hello ", true}, {coded(23), "", true},
+		{Zstd, zst(20), "hello ", nil},
+		{Zstd, zst(20) + zst(18), "hello hello ", nil},
+		{Zstd, zst(20) + zst(21), "hello ", ErrWindow},
+		{Zstd, zst(23), "", ErrWindow},
+		{Zstd, string(single.EncodeAll([]byte(one), nil)), one, nil},
+		{Zstd, string(single.EncodeAll([]byte(one+"x"), nil)), "", ErrWindow},
+		{Brotli, br(20), "hello ", nil},
+		{Brotli, br(21), "", ErrWindow},
+		{Brotli, "\x11\x3f\x00\x00\x00", "", ErrWindow},
 	} {
-		o := own(t, p, Job{From: Zstd, To: Identity})
+		o := own(t, p, Job{From: c.from, To: Identity})
 		o.body.Write([]byte(c.body))
 		o.body.End()
-		if got, err := o.finish(); got != c.want || c.bad != (err != nil) {
-			t.Errorf("%q %v, want %q", got, err, c.want)
+		if got, err := o.finish(); got != c.want || err != c.err {
+			t.Errorf("%v %.20q: %.20q %v, want %.20q %v", c.from, c.body, got, err, c.want, c.err)
 		}
 	}
-}
-
-// What this package decodes is what the libraries make of the whole, in whatever pieces.
-func FuzzDecode(f *testing.F) {
-	for i, c := range all {
-		f.Add(byte(i), byte(3), []byte(encode(f, c, "hello aab hello aab zzz")))
+	if w, v := Inspect(Zstd, single.EncodeAll([]byte(one), nil)); w != 1<<20 || v != Fine {
+		t.Errorf("a single segment: %d %v", w, v)
 	}
-	pool := NewPool(Options{})
-	f.Cleanup(pool.Close)
-	f.Fuzz(func(t *testing.T, number, piece byte, coded []byte) {
-		c := all[int(number)%len(all)]
-		o := own(t, pool, Job{From: c, To: Gzip})
-		for rest := coded; len(rest) > 0; {
-			n := min(len(rest), int(piece)+1)
-			o.body.Write(rest[:n])
-			rest = rest[n:]
-			for o.body.Full() {
-				o.turn()
-			}
-		}
-		o.body.End()
-		for !o.done {
-			if o.turn(); o.out.Len() > 64<<10 { // in gzip that is much
-				o.body.Stop()
-				return
-			}
-		}
-		out, err := o.finish()
-		want, bad := decode(c, string(coded))
-		switch {
-		case err != nil:
-			if _, whole := decode(Gzip, out); whole == nil {
-				t.Errorf("%v: %v, and what comes out is whole", c, err)
-			}
-			if bad == nil && c != Deflate && len(coded) > 0 { // others are less strict about nothing at all
-				t.Errorf("%v: %v, which the library takes: %q", c, err, want)
-			}
-		default:
-			z, bad2 := gzip.NewReader(bytes.NewReader([]byte(out)))
-			if bad2 != nil {
-				t.Fatal(bad2)
-			}
-			got, _ := io.ReadAll(z)
-			if bad == nil && string(got) != want {
-				t.Errorf("%v: %q, want %q", c, got, want)
-			}
-		}
-	})
 }

@@ -1,8 +1,9 @@
 package coding
 
 import (
+	"math/bits"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"redoubt/proxy/subst"
 )
@@ -25,9 +26,10 @@ func (o Options) filled() Options {
 
 // Pool rewrites bodies. Any number of goroutines may use it.
 type Pool struct {
+	closed atomic.Bool // workers look at it with their body's mutex alone
+
 	mu      sync.Mutex
 	options Options
-	closed  bool
 	running map[*Body]bool
 	waiting []*Body // in the order in which they came
 	used    int64
@@ -79,18 +81,25 @@ func (p *Pool) Stats() Stats {
 	return Stats{len(p.running), len(p.waiting), p.used}
 }
 
-// Close gives up all bodies, and returns when no worker is left. Those that are started
-// later end at once.
+// Close gives up all bodies, whose owners are told so, and returns when no worker is left.
+// Those that are started later end at once, with ErrStopped.
 func (p *Pool) Close() {
 	p.mu.Lock()
-	p.closed = true
-	all := append([]*Body(nil), p.waiting...)
+	p.closed.Store(true)
+	waiting := p.waiting
+	p.waiting = nil
+	var running []*Body
 	for b := range p.running {
-		all = append(all, b)
+		running = append(running, b)
 	}
 	p.mu.Unlock()
-	for _, b := range all {
-		b.Stop()
+	for _, b := range waiting {
+		b.refuse()
+	}
+	for _, b := range running {
+		b.mu.Lock()
+		b.more.Signal()
+		b.mu.Unlock()
 	}
 	p.workers.Wait()
 }
@@ -98,33 +107,48 @@ func (p *Pool) Close() {
 // Start takes a body on. wake is called, on any goroutine, when there is something new
 // for its owner, and not again until the owner has called Take.
 func (p *Pool) Start(j Job, wake func()) *Body {
-	b := &Body{pool: p, job: j, wake: wake, begun: time.Now()}
+	b := &Body{pool: p, job: j, wake: wake}
 	b.more.L = &b.mu
+	if !p.enqueue(b) {
+		b.refuse()
+	}
+	return b
+}
+
+// enqueue is false if the pool is closed.
+func (p *Pool) enqueue(b *Body) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b.job.Window <= 0 || b.job.Window > p.options.Window {
-		b.job.Window = p.options.Window
+	if p.closed.Load() {
+		return false
 	}
-	b.cost = Cost(j.From, j.To, b.job.Window)
+	b.job.Window = allowed(b.job.Window, p.options.Window)
+	b.cost = Cost(b.job.From, b.job.To, b.job.Window)
 	p.waiting = append(p.waiting, b)
 	p.admit()
-	return b
+	return true
+}
+
+// allowed is the window that a decoder may have. Those of 64 KB and powers of two above
+// can be used again for many bodies.
+func allowed(window, most int64) int64 {
+	if window <= 0 || window >= most {
+		return most
+	}
+	return min(1<<bits.Len64(uint64(max(window, 64<<10)-1)), most)
 }
 
 // admit begins with those that wait, as far as memory goes. One may always run.
 func (p *Pool) admit() {
 	for len(p.waiting) > 0 {
 		b := p.waiting[0]
-		if !p.closed && len(p.running) > 0 && p.used+b.cost > p.options.Memory {
+		if len(p.running) > 0 && p.used+b.cost > p.options.Memory {
 			return
 		}
 		p.waiting[0] = nil
 		p.waiting = p.waiting[1:]
 		p.used += b.cost
 		p.running[b] = true
-		if p.closed {
-			b.stopped = true // nobody else has it yet
-		}
 		p.workers.Add(1)
 		go func() {
 			defer p.workers.Done()
@@ -170,4 +194,19 @@ func (p *Pool) block() *block {
 		return k
 	}
 	return new(block)
+}
+
+// text is what a block holds; of none it is empty.
+func (k *block) text() []byte {
+	if k == nil {
+		return nil
+	}
+	return k.bytes[:k.filled]
+}
+
+// put adds what there is room for, and tells how much that was.
+func (k *block) put(p []byte) int {
+	n := copy(k.bytes[k.filled:], p)
+	k.filled += n
+	return n
 }

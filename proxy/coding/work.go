@@ -1,7 +1,10 @@
 package coding
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"redoubt/proxy/subst"
@@ -14,9 +17,9 @@ type worker struct {
 	decoder decoder
 	encoder encoder
 
-	at     *block // of input, that is being read
+	at     *block // of input, that is being read; nil: there was none yet
 	from   int
-	to     *block // of output, that is being filled; nil: none
+	to     *block // of output, that is being filled; nil: none yet
 	dirty  bool   // the encoder has had something since it was flushed
 	failed error  // of output
 	waited time.Duration
@@ -30,31 +33,30 @@ func (b *Body) work() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if w.to != nil {
-		b.out, w.to = append(b.out, w.to), nil
+		b.out = append(b.out, w.to)
 	}
 	if w.at != nil {
 		b.pool.blocks.Put(w.at)
 	}
-	b.done, b.err, b.stream = true, err, stream
-	b.spent = time.Since(begin) - w.waited
-	if b.stopped {
-		b.drop()
-		return
-	}
-	b.told = false // whatever it was told, this is new
-	b.tell()
+	b.stream, b.spent = stream, time.Since(begin)-w.waited
+	b.finish(err)
 }
 
 func (w *worker) run() (stream *subst.Stream, err error) {
 	b := w.body
 	b.mu.Lock()
-	stopped := b.stopped
+	over := b.over()
 	b.mu.Unlock()
-	if stopped {
+	if over {
 		return nil, ErrStopped
 	}
 	if b.job.Stream != nil {
 		stream = b.job.Stream()
+	}
+	if b.job.From == Brotli {
+		if err := w.inspect(); err != nil {
+			return stream, w.wrong(err)
+		}
 	}
 	kept := &b.pool.kept
 	if w.decoder, err = kept.decoder(b.job.From, b.job.Window, w); err != nil {
@@ -65,9 +67,22 @@ func (w *worker) run() (stream *subst.Stream, err error) {
 	}
 	err = w.pump(stream)
 	if err == nil {
-		kept.keep(b.job.From, b.job.Window, w.decoder, b.job.To, w.encoder)
+		kept.keepDecoder(b.job.From, b.job.Window, w.decoder)
+		kept.keepEncoder(b.job.To, w.encoder)
 	}
 	return stream, err
+}
+
+// inspect sees to it that brotli's window is not larger than was said: its decoder knows no
+// limit. Its first byte tells.
+func (w *worker) inspect() error {
+	if err := w.next(); err != nil {
+		return err
+	}
+	if window, _ := Inspect(Brotli, w.at.text()); window > w.body.job.Window {
+		return ErrWindow
+	}
+	return nil
 }
 
 // pump lets the body go through.
@@ -82,7 +97,7 @@ func (w *worker) pump(stream *subst.Stream) error {
 		}
 	}
 	for {
-		n, err := w.decoder.Read(buffer.bytes[:])
+		n, err := w.read(buffer.bytes[:])
 		switch {
 		case n == 0:
 		case stream != nil:
@@ -114,6 +129,17 @@ func (w *worker) pump(stream *subst.Stream) error {
 	}
 }
 
+// read has text decoded. Decoders are other people's work, fed by strangers: what should
+// panic in one costs a body, and not the process.
+func (w *worker) read(p []byte) (n int, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			n, err = 0, fmt.Errorf("the decoder has panicked: %v", why)
+		}
+	}()
+	return w.decoder.Read(p)
+}
+
 // drain reads what comes behind the end of the coding, which others pass over as well.
 // The body may turn out to be cut.
 func (w *worker) drain() error {
@@ -135,11 +161,13 @@ func (w *worker) wrong(err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case b.stopped:
+	case b.over():
 		return ErrStopped
+	case errors.Is(err, ErrWindow):
+		return ErrWindow
 	case b.cut:
 		return ErrCut
-	case err == io.ErrUnexpectedEOF || err == io.EOF:
+	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
 	}
 	return &Error{b.job.From, err}
@@ -151,12 +179,12 @@ func (w *worker) flush() {
 		w.dirty = false
 		w.failed = w.encoder.Flush()
 	}
-	if w.to != nil {
+	if w.to != nil && w.to.filled > 0 {
 		w.publish()
 	}
 }
 
-// Read, and ReadByte, are the decoder's.
+// Read is the decoder's.
 func (w *worker) Read(p []byte) (int, error) {
 	if w.from == len(w.at.text()) {
 		if err := w.next(); err != nil {
@@ -168,25 +196,6 @@ func (w *worker) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ReadByte keeps decoders from reading ahead.
-func (w *worker) ReadByte() (byte, error) {
-	if w.from == len(w.at.text()) {
-		if err := w.next(); err != nil {
-			return 0, err
-		}
-	}
-	w.from++
-	return w.at.bytes[w.from-1], nil
-}
-
-// text is what a block holds; of none it is empty.
-func (k *block) text() []byte {
-	if k == nil {
-		return nil
-	}
-	return k.bytes[:k.filled]
-}
-
 // next waits for input. Before, all that is known is given out: the next piece may be long
 // in coming.
 func (w *worker) next() error {
@@ -195,7 +204,7 @@ func (w *worker) next() error {
 	defer b.mu.Unlock()
 	for flushed := false; len(b.in) == 0; {
 		switch {
-		case b.stopped:
+		case b.over():
 			return ErrStopped
 		case b.cut:
 			return ErrCut
@@ -213,15 +222,14 @@ func (w *worker) next() error {
 		}
 		w.wait()
 	}
-	if b.stopped {
+	if b.over() {
 		return ErrStopped
 	}
 	if w.at != nil {
 		b.pool.blocks.Put(w.at)
 	}
 	w.at, w.from = b.in[0], 0
-	b.in[0] = nil
-	b.in = b.in[1:]
+	b.in = slices.Delete(b.in, 0, 1)
 	b.inSize -= w.at.filled
 	if b.waits && b.inSize < mostIn/2 {
 		b.waits = false
@@ -246,30 +254,29 @@ func (o output) Write(p []byte) (int, error) {
 		if w.to == nil {
 			w.to = w.body.pool.block()
 		}
-		n := copy(w.to.bytes[w.to.filled:], rest)
-		w.to.filled += n
-		rest = rest[n:]
-		if w.to.filled == len(w.to.bytes) {
-			if !w.publish() {
-				return len(p) - len(rest), ErrStopped
-			}
+		rest = rest[w.to.put(rest):]
+		if w.to.filled == blockSize && !w.publish() {
+			return len(p) - len(rest), ErrStopped
 		}
 	}
 	return len(p), nil
 }
 
-// publish lets the owner have the block under way, and waits while it has too much
-// already. It is false if the body was given up.
+// publish lets the owner have what is in the block under way, and waits while it has too
+// much already. It is false if the body was given up.
 func (w *worker) publish() bool {
 	b := w.body
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.out = append(b.out, w.to)
-	b.outSize += w.to.filled
-	w.to = nil
+	if n := len(b.out); n > 0 && blockSize-b.out[n-1].filled >= w.to.filled {
+		b.out[n-1].put(w.to.text())
+		w.to.filled = 0
+	} else {
+		b.out, w.to = append(b.out, w.to), nil
+	}
 	b.tell()
-	for b.outSize >= mostOut && !b.stopped {
+	for len(b.out) >= mostOut/blockSize && !b.over() {
 		w.wait()
 	}
-	return !b.stopped
+	return !b.over()
 }
