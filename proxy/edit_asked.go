@@ -17,7 +17,8 @@ type requestEdit struct {
 	from  coding.Coding
 	plain *body.Stream
 	coded *coded
-	size  int64 // of what a coded one was decoded to
+	first []byte // what has come of a coded one that the pool does not have yet
+	size  int64  // of what a coded one was decoded to
 }
 
 // editingAsked finds out what becomes of a request's body. It is false where the
@@ -49,14 +50,8 @@ func (x *exchange) editingAsked(r *http1.Request) bool {
 // editAsked rewrites a piece of it.
 func (x *exchange) editAsked(piece []byte) {
 	w, e := x.worker, &x.asks
-	if e.plain == nil && e.coded == nil {
-		if e.from == coding.Identity {
-			e.plain = e.rules.All().Stream()
-		}
-		if e.plain == nil {
-			e.coded = x.startCoded(coding.Job{From: e.from, To: coding.Identity, Window: w.proxy.codings.Window()}, e.rules.All())
-			e.coded.asked = true
-		}
+	if e.plain == nil && e.coded == nil && !x.beginAsked(&piece) {
+		return
 	}
 	if e.coded != nil {
 		e.coded.body.Write(piece)
@@ -72,6 +67,40 @@ func (x *exchange) editAsked(piece []byte) {
 		x.session.PauseBody()
 		w.look()
 	}
+}
+
+// beginAsked begins to rewrite it, with its first piece. It is false where there is too
+// little of that, or the request has been refused.
+func (x *exchange) beginAsked(piece *[]byte) bool {
+	w, e := x.worker, &x.asks
+	if e.from == coding.Identity {
+		e.plain = e.rules.All().Stream()
+	}
+	if e.plain != nil {
+		return true
+	}
+	if len(e.first) > 0 {
+		*piece = append(e.first, *piece...)
+	}
+	window, verdict := coding.Inspect(e.from, *piece)
+	switch {
+	case verdict == coding.NeedMore:
+		e.first = append(e.first[:0], *piece...)
+		return false
+	case verdict == coding.Wrong:
+		x.refuseAsked(400, "the request's body is not in the coding "+e.from.String())
+		return false
+	case window > w.proxy.codings.Window():
+		x.refuseAsked(415, "the request's coding looks farther back than is allowed (limits.coded_window)")
+		return false
+	}
+	e.first = nil
+	e.coded = x.startCoded(coding.Job{From: e.from, To: coding.Identity, Window: window, Request: true}, e.rules.All())
+	e.coded.asked = true
+	if e.coded.body.Waits() {
+		x.patience()
+	}
+	return true
 }
 
 // sendAsked sends what has been put together.
@@ -96,6 +125,9 @@ func (x *exchange) endAsked(trailers []byte) bool {
 		x.worker.edited.piece = nil
 		e.plain.FinishTo(x.worker.edited.emit)
 		x.sendAsked()
+	case len(e.first) > 0:
+		x.refuseAsked(400, "the request's body ends within the beginning of its coding")
+		return false
 	}
 	return true
 }

@@ -95,6 +95,9 @@ func (c *coded) pass(parts [][]byte) {
 		n += len(p)
 	}
 	if !c.asked {
+		if x.edit.due && len(parts) > 0 {
+			x.sendHead(http1.Chunked, 0)
+		}
 		x.gather()
 		x.out += int64(n)
 		x.session.SendParts(parts)
@@ -146,7 +149,13 @@ func (c *coded) finish(err error) {
 	case c.asked:
 		x.refuseAsked(400, "the request's body: "+err.Error())
 	case err == nil:
+		if x.edit.due { // nothing has come of it
+			x.sendHead(http1.Chunked, 0)
+		}
 		x.session.EndBody(c.trailers)
+		c.worker.flush()
+	case x.edit.due && !x.cut:
+		x.refuseAnswer(x.link, 502, err.Error())
 	default:
 		x.cutAnswer(err.Error())
 	}
@@ -205,13 +214,42 @@ func (x *exchange) codedPiece(b []byte) {
 			}
 			return
 		}
+		if e.due && e.head == nil && !x.keepAnswer() {
+			return
+		}
 		e.coded = x.startCoded(coding.Job{From: e.coding, To: e.to, Window: window}, e.subset)
-		if e.due {
-			x.sendHead(http1.Chunked, 0)
+		if e.coded.body.Waits() {
+			x.patience()
 		}
 		e.first = nil
 	}
 	e.coded.body.Write(b)
+}
+
+// patience bounds how long a body waits for its turn in the pool: as long as a server may
+// for its answer.
+func (x *exchange) patience() {
+	if d := x.plan.config.Timeouts.Response; d > 0 {
+		x.worker.loop.Arm(&x.timer, d)
+	}
+}
+
+// outOfPatience is told when that is over, or something else that the timer was for.
+func (x *exchange) outOfPatience() bool {
+	const why = "the pool for coded bodies was full for too long (limits.coded_memory)"
+	switch c, a := x.edit.coded, x.asks.coded; {
+	case a != nil && a.body.Waits():
+		x.worker.counts.shed.Add(1)
+		x.refuseAsked(503, why)
+	case c == nil || !c.body.Waits():
+		return false
+	case x.edit.due:
+		x.worker.counts.shed.Add(1)
+		x.refuseAnswer(x.link, 503, why)
+	default:
+		x.cutAnswer(why)
+	}
+	return true
 }
 
 // codedEnd ends it.

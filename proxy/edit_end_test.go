@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
 	"runtime"
 	"strings"
 	"testing"
@@ -125,6 +124,7 @@ func TestClientLeavesTheQueue(t *testing.T) {
 		}
 		eventually(t, "all are there", func() bool { s := p.codings.Stats(); return s.Running == 1 && s.Waiting == 5 })
 		for i := len(clients) - 1; i >= 0; i-- { // from the queue's end, then the one that runs
+			clients[i].SetLinger(0) // who only ends its side may still wait for the answer
 			clients[i].Close()
 			eventually(t, "it has gone", func() bool { s := p.codings.Stats(); return s.Running+s.Waiting == i })
 		}
@@ -135,24 +135,25 @@ func TestClientLeavesTheQueue(t *testing.T) {
 // A server that breaks off in the middle leaves nothing either, and the client sees it.
 func TestServerBreaksAnEditedBodyOff(t *testing.T) {
 	leaving(t, fewCodings, func(t *testing.T, coding string) {
-		most := 200_000
-		if coding != "" {
-			most = 3000 // and much more of the text
-		}
 		for _, reset := range []bool{true, false} {
+			more := make(chan struct{}, 10)
 			s := play(t, "", func(c *scriptedConn) {
 				c.request()
 				c.say(strings.Replace(head200(coding), "\r\n\r\n", "\r\nContent-Length: 1000000000\r\n\r\n", 1))
-				endlessly(&limited{c, most}, coding)
+				first, _ := halves(coding)
+				c.say(first)
+				<-more
+				endlessly(&limited{c, 3000}, coding) // goes on with something else
 				if reset {
 					c.reset()
 				}
 			})
 			p, addr := run(t, rewriting(s.addr, cats...), Options{})
 			for range 4 {
-				c := connect(t, addr)
-				if n := c.status(t, "GET /x", takesAll+"\r\n"); n != cutAnswer && n != 502 {
-					t.Errorf("the client gets %d", n)
+				c := begun(t, addr)
+				more <- struct{}{}
+				if r, _, err := c.answer("GET"); r == nil || r.StatusCode != 200 || err == nil {
+					t.Errorf("the client gets %v (%v)", r, err)
 				}
 				c.Close()
 			}
@@ -162,65 +163,6 @@ func TestServerBreaksAnEditedBodyOff(t *testing.T) {
 			}
 		}
 	})
-}
-
-// limited takes so many bytes, and fails then.
-type limited struct {
-	io.Writer
-	left int
-}
-
-func (l *limited) Write(b []byte) (int, error) {
-	if len(b) > l.left {
-		n, _ := l.Writer.Write(b[:l.left])
-		l.left = 0
-		return n, errors.New("enough")
-	}
-	l.left -= len(b)
-	return l.Writer.Write(b)
-}
-
-// halves are the two parts that a body comes in, with a match across them.
-func halves(coding string) (first, second string) {
-	if coding == "" {
-		return "a cat and a c", "at, the end"
-	}
-	var b strings.Builder
-	w := coderOf(coding).writer(&b)
-	io.WriteString(w, "a cat and a c")
-	w.Flush()
-	first = b.String()
-	io.WriteString(w, "at, the end")
-	w.Close()
-	return first, b.String()[len(first):]
-}
-
-// twoHalves is a server whose bodies stop in the middle until more is sent on a channel.
-func twoHalves(t *testing.T, coding string) (s *scripted, more chan struct{}) {
-	more = make(chan struct{}, 100)
-	first, second := halves(coding)
-	s = play(t, "", func(c *scriptedConn) {
-		for c.request() != nil {
-			c.say(strings.Replace(head200(coding), "\r\n\r\n", fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n", len(first)+len(second)), 1))
-			c.say(first)
-			<-more
-			c.say(second)
-		}
-	})
-	return s, more
-}
-
-// textOf is the text of the answer that comes.
-func textOf(c *client, coding string) (string, error) {
-	r, err := http.ReadResponse(c.in, nil)
-	if err != nil {
-		return "", err
-	}
-	sent, err := io.ReadAll(r.Body)
-	if err != nil || coding == "" {
-		return string(sent), err
-	}
-	return coderOf(r.Header.Get("Content-Encoding")).decode(string(sent))
 }
 
 // A body under way goes on by the rules that it has begun with.
@@ -266,12 +208,7 @@ func TestShutdownInAnEditedBody(t *testing.T) {
 			p, addr := run(t, rewriting(s.addr, cats...), Options{Workers: 2})
 			var clients []*client
 			for range 4 {
-				c := connect(t, addr)
-				c.send("GET /x", takesAll+"\r\n")
-				if _, err := c.in.Peek(1); err != nil {
-					t.Fatal(err)
-				}
-				clients = append(clients, c)
+				clients = append(clients, begun(t, addr))
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			ended := make(chan error, 1)

@@ -214,18 +214,20 @@ func (x *exchange) editTurn() {
 	}
 }
 
-// keepAnswer keeps the head of an answer whose body has not begun.
-func (x *exchange) keepAnswer() {
+// keepAnswer keeps a head that waits beyond its turn. Without memory for it, the answer is
+// another, and keepAnswer false.
+func (x *exchange) keepAnswer() bool {
 	w, e := x.worker, &x.edit
 	block, err := w.loop.Memory().Get(w.out.Len())
 	if err != nil {
 		w.counts.shed.Add(1)
 		x.refuseAnswer(x.link, 503, "no memory left for buffers")
-		return
+		return false
 	}
 	e.head, e.size = block, 0
 	for _, s := range w.out.List() {
 		e.size += copy(block[e.size:], s)
 	}
 	w.copied += int64(e.size)
+	return true
 }

@@ -7,9 +7,11 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/netip"
 	"os"
 	"slices"
@@ -251,4 +253,74 @@ func mixed(rnd *rand.Rand, size int) string {
 		b.WriteString(parts[rnd.IntN(len(parts))])
 	}
 	return b.String()
+}
+
+// limited takes so many bytes, and fails then.
+type limited struct {
+	io.Writer
+	left int
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(b) > l.left {
+		n, _ := l.Writer.Write(b[:l.left])
+		l.left = 0
+		return n, errors.New("enough")
+	}
+	l.left -= len(b)
+	return l.Writer.Write(b)
+}
+
+// begun is a client to which an answer has begun to come.
+func begun(t *testing.T, addr string) *client {
+	t.Helper()
+	c := connect(t, addr)
+	c.send("GET /x", takesAll+"\r\n")
+	if _, err := c.in.Peek(1); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// halves are the two parts that a body comes in, with a match across them.
+func halves(coding string) (first, second string) {
+	if coding == "" {
+		return "a cat and a c", "at, the end"
+	}
+	var b strings.Builder
+	w := coderOf(coding).writer(&b)
+	io.WriteString(w, "a cat and a c")
+	w.Flush()
+	first = b.String()
+	io.WriteString(w, "at, the end")
+	w.Close()
+	return first, b.String()[len(first):]
+}
+
+// twoHalves is a server whose bodies stop in the middle until more is sent on a channel.
+func twoHalves(t *testing.T, coding string) (s *scripted, more chan struct{}) {
+	more = make(chan struct{}, 100)
+	first, second := halves(coding)
+	s = play(t, "", func(c *scriptedConn) {
+		for c.request() != nil {
+			c.say(strings.Replace(head200(coding), "\r\n\r\n", fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n", len(first)+len(second)), 1))
+			c.say(first)
+			<-more
+			c.say(second)
+		}
+	})
+	return s, more
+}
+
+// textOf is the text of the answer that comes.
+func textOf(c *client, coding string) (string, error) {
+	r, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return "", err
+	}
+	sent, err := io.ReadAll(r.Body)
+	if err != nil || coding == "" {
+		return string(sent), err
+	}
+	return coderOf(r.Header.Get("Content-Encoding")).decode(string(sent))
 }

@@ -228,6 +228,7 @@ func (x *exchange) timeUp() {
 	switch {
 	case len(x.dialling) > 0:
 		x.dialNext()
+	case x.outOfPatience():
 	case x.link != nil && !x.bodyDone:
 		x.session.Continue()
 	}

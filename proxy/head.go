@@ -106,7 +106,11 @@ func (w *worker) requestHead(x *exchange, r *http1.Request) bool {
 	}
 	if x.edit.rules != nil && r.Has(http1.AcceptEncoding) && !rules.Owns(http1.AcceptEncoding) {
 		w.line = append(w.line[:0], "Accept-Encoding: "...)
-		w.line = append(x.edit.accepts.Append(w.line), "\r\n"...)
+		if w.proxy.codings.Crowded() {
+			w.line = append(w.line, "identity\r\n"...)
+		} else {
+			w.line = append(x.edit.accepts.Append(w.line), "\r\n"...)
+		}
 		out.Put(w.line)
 	}
 	rules.Added(out, v)

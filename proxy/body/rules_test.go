@@ -50,7 +50,8 @@ func TestShareOfClients(t *testing.T) {
 	clients := someClients(10_000)
 	covered := make(map[netip.Addr]bool) // by the share before
 	for _, share := range []float64{0, 0.01, 1, 5, 25, 50, 75, 99, 99.99, 100} {
-		r, again := fill(t, Options{Share: share}), fill(t, Options{Share: share, Rules: words(2), Hold: 9})
+		list := new(Shelf).Fill(64<<20, []Options{{Share: share}, {Share: share, Rules: words(2), Hold: 9}})
+		r, again := list[0], list[1]
 		n := 0
 		for _, c := range clients {
 			is := r.Covers(c)
@@ -161,6 +162,11 @@ func TestSubsetsMakeNoDifference(t *testing.T) {
 			o.Rules = append(o.Rules, subst.Rule{Find: finds[rnd.IntN(len(finds))], Put: fmt.Sprintf("<%d>", i), Flags: []string{"g", ""}[rnd.IntN(2)]})
 		}
 		r := fill(t, o)
+		set, err := subst.Compile(o.Rules, subst.Options{Match: o.Match, Hold: o.Hold})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream := set.NewStream()
 		for range 5 {
 			text := make([]byte, rnd.IntN(14))
 			for i := range text {
@@ -169,6 +175,10 @@ func TestSubsetsMakeNoDifference(t *testing.T) {
 			cut := rnd.IntN(len(text) + 1)
 			all := r.All().Compile()
 			want := replace(all, string(text[:cut]), string(text[cut:]))
+			if offline := string(stream.Finish(stream.Feed(nil, text))); offline != want {
+				t.Errorf("%+v on %q: %q, and subst alone makes %q", o, text, want, offline)
+			}
+			stream.Reset()
 			if sub := r.Subset(all.Won(nil)); sub != nil {
 				s := sub.Compile()
 				if got := replace(s, string(text)); got != want {

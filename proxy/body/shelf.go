@@ -22,9 +22,12 @@ type Shelf struct {
 
 // Fill puts rules on the shelf, instead of those that are there, and returns them in
 // order: equal ones are one, and one that is there stays with all it has counted and
-// compiled. Rules that are gone keep their sets for as long as somebody has them. memory is how many bytes all sets may take, about. As many as take three
+// compiled. Rules that are gone keep their sets for as long as somebody has them. memory is how many bytes all sets may take, about; 0: 64 MB. As many as take three
 // quarters of it are compiled at once.
 func (s *Shelf) Fill(memory int, wanted []Options) []*Rules {
+	if memory <= 0 {
+		memory = defaultMemory
+	}
 	s.mu.Lock()
 	before := s.rules
 	s.memory, s.rules = memory, make(map[[sha256.Size]byte]*Rules)
@@ -59,6 +62,8 @@ func (s *Shelf) Fill(memory int, wanted []Options) []*Rules {
 	}
 	return list
 }
+
+const defaultMemory = 64 << 20
 
 // key is the same for options that are equal but for their names and the order of their
 // types.

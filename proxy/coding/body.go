@@ -3,6 +3,7 @@ package coding
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"redoubt/proxy/subst"
@@ -49,6 +50,8 @@ type Body struct {
 	wake func()
 	cost int64
 
+	admitted atomic.Bool // its turn has come
+
 	mu      sync.Mutex
 	more    sync.Cond // input, room for output, or the end
 	in      []*block  // all but the last are full
@@ -86,14 +89,21 @@ func (b *Body) Write(piece []byte) {
 	b.more.Signal()
 }
 
-// Full tells that there is enough input for now. Where it is true the owner is woken when
+// Full tells that there is enough input for now; while the body waits any is. Where it is true the owner is woken when
 // it is not any more.
 func (b *Body) Full() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.waits = b.inSize >= mostIn && !b.done
+	most := mostIn
+	if !b.admitted.Load() {
+		most = 1
+	}
+	b.waits = b.inSize >= most && !b.done
 	return b.waits
 }
+
+// Waits tells that the body's turn has not come.
+func (b *Body) Waits() bool { return !b.admitted.Load() }
 
 // End says that the input is whole.
 func (b *Body) End() { b.end(false) }

@@ -74,14 +74,14 @@ func TestWrongBytes(t *testing.T) {
 
 type panics struct{}
 
-func (panics) Read([]byte) (int, error) { var none []byte; return int(none[3]), nil }
-func (panics) begin(io.Reader) error    { return nil }
+func (*panics) Read([]byte) (int, error) { var none []byte; return int(none[3]), nil }
+func (*panics) begin(io.Reader) error    { return nil }
 
 // A decoder that panics costs its body.
 func TestPanic(t *testing.T) {
 	p := NewPool(Options{})
 	defer p.Close()
-	p.kept.decoders[Gzip][windowClass(allowed(0, p.Window()))].Put(panics{})
+	p.kept.decoders[Gzip][windowClass(allowed(0, p.Window()))].Put(new(panics))
 	for range 100 { // a sync.Pool may lose what it has, and does under the race detector
 		o := own(t, p, Job{From: Gzip})
 		o.body.Write([]byte(encode(t, Gzip, "hello")))
@@ -92,7 +92,7 @@ func TestPanic(t *testing.T) {
 			}
 			return
 		}
-		p.kept.decoders[Gzip][windowClass(allowed(0, p.Window()))].Put(panics{})
+		p.kept.decoders[Gzip][windowClass(allowed(0, p.Window()))].Put(new(panics))
 	}
 	t.Error("it never came to it")
 }

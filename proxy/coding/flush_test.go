@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"redoubt/proxy/subst"
 )
 
 // What a server has flushed comes out before more goes in.
@@ -85,7 +87,11 @@ func TestFlushesOnce(t *testing.T) {
 	for _, from := range []Coding{Gzip, Deflate, Zstd} { // br's decoder gives out what has come of a block
 		for _, to := range all[1:] {
 			for _, flush := range []bool{true, false} {
-				o := own(t, p, Job{From: from, To: to})
+				written := make(chan bool)
+				if flush {
+					close(written)
+				}
+				o := own(t, p, Job{From: from, To: to, Stream: func() *subst.Stream { <-written; return nil }})
 				var in, want bytes.Buffer
 				w := encoderOf(from, &in)
 				e, err := newEncoder(to)
@@ -116,7 +122,9 @@ func TestFlushesOnce(t *testing.T) {
 				w.Close()
 				e.Close()
 				o.body.Write(in.Bytes())
-				o.body.End()
+				if o.body.End(); !flush {
+					close(written)
+				}
 				if got, err := o.finish(); err != nil || got != want.String() {
 					t.Errorf("%v to %v, flushed: %t: %v, %d bytes, want %d", from, to, flush, err, len(got), want.Len())
 				}

@@ -2,6 +2,8 @@ package coding
 
 import (
 	"math/bits"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -12,6 +14,9 @@ import (
 type Options struct {
 	Memory int64 // bytes that all bodies under way may take; 0: 256 MB
 	Window int64 // bytes that a coding may look back; 0: 8 MB (RFC 9659)
+	// Workers is how many work at a time: those who pass on what they make need a
+	// processor, too. 0: half as many as there are processors.
+	Workers int
 }
 
 func (o Options) filled() Options {
@@ -28,10 +33,12 @@ func (o Options) filled() Options {
 type Pool struct {
 	closed atomic.Bool // workers look at it with their body's mutex alone
 
+	turns chan struct{} // one in it for each who works
+
 	mu      sync.Mutex
 	options Options
 	running map[*Body]bool
-	waiting []*Body // in the order in which they came
+	queues  [2]queue // of answers and of requests
 	used    int64
 
 	workers sync.WaitGroup
@@ -39,10 +46,23 @@ type Pool struct {
 	kept    machines
 }
 
+// queue is those who wait for their turn, in the order in which they came, and those of
+// their kind who have it.
+type queue struct {
+	waiting []*Body
+	running int
+	used    int64
+}
+
+// requestShare is what part of the memory bodies of requests may take: who sends them decides how
+// long they take, and shall not keep answers from being rewritten.
+const requestShare = 4
+
 // Job says what is to be done with a body.
 type Job struct {
 	From, To Coding
 	Window   int64 // as Inspect says; 0: the most that the pool allows
+	Request  bool  // it is a request's
 	// Stream is called on the worker's goroutine when the body's turn has come, and
 	// returns what its text goes through; nil: nothing.
 	Stream func() *subst.Stream
@@ -50,10 +70,13 @@ type Job struct {
 
 // NewPool returns one without bodies.
 func NewPool(o Options) *Pool {
-	return &Pool{options: o.filled(), running: make(map[*Body]bool)}
+	if o.Workers <= 0 {
+		o.Workers = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+	return &Pool{options: o.filled(), running: make(map[*Body]bool), turns: make(chan struct{}, o.Workers)}
 }
 
-// SetLimits changes the limits for bodies that begin from now on.
+// SetLimits changes the limits for bodies that begin from now on, but for Workers.
 func (p *Pool) SetLimits(o Options) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +101,15 @@ type Stats struct {
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Stats{len(p.running), len(p.waiting), p.used}
+	return Stats{len(p.running), len(p.queues[0].waiting) + len(p.queues[1].waiting), p.used}
+}
+
+// Crowded tells that there is no room for another body, or hardly: better to have less to
+// decode.
+func (p *Pool) Crowded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used > p.options.Memory/4*3
 }
 
 // Close gives up all bodies, whose owners are told so, and returns when no worker is left.
@@ -86,8 +117,11 @@ func (p *Pool) Stats() Stats {
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed.Store(true)
-	waiting := p.waiting
-	p.waiting = nil
+	var waiting []*Body
+	for i := range p.queues {
+		waiting = append(waiting, p.queues[i].waiting...)
+		p.queues[i].waiting = nil
+	}
 	var running []*Body
 	for b := range p.running {
 		running = append(running, b)
@@ -124,7 +158,8 @@ func (p *Pool) enqueue(b *Body) bool {
 	}
 	b.job.Window = allowed(b.job.Window, p.options.Window)
 	b.cost = Cost(b.job.From, b.job.To, b.job.Window)
-	p.waiting = append(p.waiting, b)
+	q := p.queueOf(b)
+	q.waiting = append(q.waiting, b)
 	p.admit()
 	return true
 }
@@ -138,29 +173,48 @@ func allowed(window, most int64) int64 {
 	return min(1<<bits.Len64(uint64(max(window, 64<<10)-1)), most)
 }
 
-// admit begins with those that wait, as far as memory goes. One may always run.
+func (p *Pool) queueOf(b *Body) *queue {
+	if b.job.Request {
+		return &p.queues[1]
+	}
+	return &p.queues[0]
+}
+
+// admit begins with those that wait, as far as memory goes. One of each kind may always
+// run.
 func (p *Pool) admit() {
-	for len(p.waiting) > 0 {
-		b := p.waiting[0]
-		if len(p.running) > 0 && p.used+b.cost > p.options.Memory {
-			return
+	for i := range p.queues {
+		most := p.options.Memory
+		if i == 1 {
+			most /= requestShare
 		}
-		p.waiting[0] = nil
-		p.waiting = p.waiting[1:]
-		p.used += b.cost
-		p.running[b] = true
-		p.workers.Add(1)
-		go func() {
-			defer p.workers.Done()
-			b.work()
-			p.leave(b)
-		}()
+		for q := &p.queues[i]; len(q.waiting) > 0; {
+			b := q.waiting[0]
+			if q.running > 0 && (p.used+b.cost > p.options.Memory || q.used+b.cost > most) {
+				break
+			}
+			q.waiting = slices.Delete(q.waiting, 0, 1)
+			q.running++
+			q.used += b.cost
+			p.used += b.cost
+			p.running[b] = true
+			b.admitted.Store(true)
+			p.workers.Add(1)
+			go func() {
+				defer p.workers.Done()
+				b.work()
+				p.leave(b)
+			}()
+		}
 	}
 }
 
 func (p *Pool) leave(b *Body) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	q := p.queueOf(b)
+	q.running--
+	q.used -= b.cost
 	p.used -= b.cost
 	delete(p.running, b)
 	p.admit()
@@ -170,14 +224,14 @@ func (p *Pool) leave(b *Body) {
 func (p *Pool) forget(b *Body) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, w := range p.waiting {
-		if w == b {
-			p.waiting = append(p.waiting[:i:i], p.waiting[i+1:]...)
-			p.admit()
-			return true
-		}
+	q := p.queueOf(b)
+	i := slices.Index(q.waiting, b)
+	if i < 0 {
+		return false
 	}
-	return false
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+	p.admit()
+	return true
 }
 
 const blockSize = 16 << 10

@@ -215,13 +215,13 @@ func TestWindowOfKept(t *testing.T) {
 
 // An owner whose body is full is told when it is not, even if nothing comes out.
 func TestFull(t *testing.T) {
-	p := NewPool(Options{Memory: 1})
+	p := NewPool(Options{})
 	defer p.Close()
-	first := own(t, p, Job{})
-	o := own(t, p, Job{From: Gzip})
+	begin := make(chan bool)
+	o := own(t, p, Job{From: Gzip, Stream: func() *subst.Stream { <-begin; return nil }})
 	o.body.Write([]byte(encode(t, Gzip, "")))
 	wrote := 0
-	for !o.body.Full() { // nobody works on it yet
+	for !o.body.Full() { // the worker has not begun
 		o.body.Write([]byte("what comes behind"))
 		if wrote += len("what comes behind"); wrote > 2*mostIn {
 			t.Fatalf("not full with %d bytes", wrote)
@@ -230,8 +230,7 @@ func TestFull(t *testing.T) {
 	if wrote < mostIn-100 {
 		t.Errorf("full with %d bytes", wrote)
 	}
-	first.body.End()
-	first.finish()
+	close(begin)
 	if o.turn(); o.done || o.out.Len() > 0 || o.body.Full() {
 		t.Errorf("done: %t, %d bytes, full: %t", o.done, o.out.Len(), o.body.Full())
 	}

@@ -23,6 +23,7 @@ type worker struct {
 	dirty  bool   // the encoder has had something since it was flushed
 	failed error  // of output
 	waited time.Duration
+	turn   bool // it is this one's to work
 }
 
 // work rewrites a body from beginning to end.
@@ -30,6 +31,7 @@ func (b *Body) work() {
 	begin := time.Now()
 	w := &worker{body: b}
 	stream, err := w.run()
+	w.leaveTurn()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if w.to != nil {
@@ -97,6 +99,7 @@ func (w *worker) pump(stream *subst.Stream) error {
 		}
 	}
 	for {
+		w.takeTurn()
 		n, err := w.read(buffer.bytes[:])
 		switch {
 		case n == 0:
@@ -238,8 +241,29 @@ func (w *worker) next() error {
 	return nil
 }
 
-// wait waits for the owner. b.mu is held.
+// takeTurn lets others work who wait for it, and waits until it is this one's turn.
+func (w *worker) takeTurn() {
+	w.leaveTurn()
+	select {
+	case w.body.pool.turns <- struct{}{}:
+	default:
+		begin := time.Now()
+		w.body.pool.turns <- struct{}{}
+		w.waited += time.Since(begin)
+	}
+	w.turn = true
+}
+
+func (w *worker) leaveTurn() {
+	if w.turn {
+		w.turn = false
+		<-w.body.pool.turns
+	}
+}
+
+// wait waits for the owner, and lets others work meanwhile. b.mu is held.
 func (w *worker) wait() {
+	w.leaveTurn()
 	begin := time.Now()
 	w.body.more.Wait()
 	w.waited += time.Since(begin)
