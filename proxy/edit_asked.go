@@ -18,7 +18,6 @@ type requestEdit struct {
 	plain *body.Stream
 	coded *coded
 	first []byte // what has come of a coded one that the pool does not have yet
-	size  int64  // of what a coded one was decoded to
 }
 
 // editingAsked finds out what becomes of a request's body. It is false where the
@@ -95,7 +94,7 @@ func (x *exchange) beginAsked(piece *[]byte) bool {
 		return false
 	}
 	e.first = nil
-	e.coded = x.startCoded(coding.Job{From: e.from, To: coding.Identity, Window: window, Request: true}, e.rules.All())
+	e.coded = x.startCoded(coding.Job{From: e.from, To: coding.Identity, Window: window, Request: true, Most: x.plan.config.Limits.Body}, e.rules.All())
 	e.coded.asked = true
 	if e.coded.body.Waits() {
 		x.patience()

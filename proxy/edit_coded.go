@@ -61,7 +61,6 @@ func (c *coded) turn() {
 		c.pass(parts)
 		clear(w.taken)
 		switch {
-		case c.exchange == nil: // it was refused
 		case done:
 			c.finish(err)
 			return
@@ -90,22 +89,16 @@ func (c *coded) room() bool {
 // pass sends parts on.
 func (c *coded) pass(parts [][]byte) {
 	x, w := c.exchange, c.worker
-	n := 0
-	for _, p := range parts {
-		n += len(p)
-	}
 	if !c.asked {
 		if x.edit.due && len(parts) > 0 {
 			x.sendHead(http1.Chunked, 0)
 		}
 		x.gather()
-		x.out += int64(n)
+		for _, p := range parts {
+			x.out += int64(len(p))
+		}
 		x.session.SendParts(parts)
 		w.flush()
-		return
-	}
-	if x.asks.size += int64(n); x.asks.size > x.plan.config.Limits.Body {
-		x.refuseAsked(413, "the request's body is too long when it is decoded")
 		return
 	}
 	w.up.Reset()
@@ -146,6 +139,8 @@ func (c *coded) finish(err error) {
 	switch {
 	case c.asked && err == nil:
 		x.askedWhole(c.trailers)
+	case c.asked && err == coding.ErrTooLong:
+		x.refuseAsked(413, "the request's body is too long when it is decoded")
 	case c.asked:
 		x.refuseAsked(400, "the request's body: "+err.Error())
 	case err == nil:

@@ -125,6 +125,7 @@ func TestClientLeavesTheQueue(t *testing.T) {
 		eventually(t, "all are there", func() bool { s := p.codings.Stats(); return s.Running == 1 && s.Waiting == 5 })
 		for i := len(clients) - 1; i >= 0; i-- { // from the queue's end, then the one that runs
 			clients[i].SetLinger(0) // who only ends its side may still wait for the answer
+			clients[i].SetLinger(0)
 			clients[i].Close()
 			eventually(t, "it has gone", func() bool { s := p.codings.Stats(); return s.Running+s.Waiting == i })
 		}

@@ -4,6 +4,7 @@ package proxy
 
 import (
 	"bytes"
+	"time"
 
 	"redoubt/netloop/http1"
 )
@@ -71,6 +72,7 @@ func (x *exchange) editPiece(b []byte) {
 	if n == len(b) {
 		return
 	}
+	x.sendEdited() // with the head: no turn of the server's may end after this
 	block, err := x.worker.loop.Memory().Get(len(b) - n)
 	if err != nil {
 		x.worker.counts.shed.Add(1)
@@ -91,21 +93,34 @@ const (
 	mostPending = 128 << 10
 )
 
-// feed lets the stream have a piece, or as much of it as the client takes.
+// feedTime is for how long one body's rules may work before others have their turn, and
+// slowFeed what is too long for one step of that. Thousands of rules can be slow.
+const (
+	feedTime = 5 * time.Millisecond
+	slowFeed = time.Millisecond
+)
+
+// feed lets the stream have a piece, or as much of it as there is time for, and the client
+// takes.
 func (x *exchange) feed(b []byte) (n int) {
 	w, e := x.worker, &x.edit
 	begin := w.loop.Clock()
+	now := begin
 	w.edited.piece = b
 	for n < len(b) {
 		e.step = max(e.step, leastFed)
 		k := min(len(b)-n, e.step)
-		before := len(w.edited.text)
+		before, since := len(w.edited.text), now
 		e.plain.FeedTo(b[n:n+k], w.edited.emit)
 		e.plain.Release() // what may be used again was copied
 		n += k
-		if len(w.edited.text)-before > keepEdited/4 {
+		now = w.loop.Clock()
+		switch {
+		case len(w.edited.text)-before > keepEdited/4:
 			e.step /= 16
-		} else {
+		case now-since > slowFeed:
+			e.step /= 2
+		default:
 			e.step = min(2*e.step, mostFed)
 		}
 		if len(w.edited.text) > keepEdited { // rules that make much of little
@@ -115,8 +130,12 @@ func (x *exchange) feed(b []byte) (n int) {
 				break
 			}
 		}
+		if n < len(b) && now-begin > feedTime {
+			w.loop.Arm(&x.timer, 0)
+			break
+		}
 	}
-	e.spent += w.loop.Clock() - begin
+	e.spent += now - begin
 	if !e.due {
 		x.sendEdited()
 	}

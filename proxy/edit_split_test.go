@@ -141,7 +141,7 @@ func TestAnySplitRewritesTheSame(t *testing.T) {
 			}
 			by := step
 			if !strings.HasSuffix(form, " ") { // in a coding
-				by = 2*step + len(form)%2
+				by = 4*step - len(form)%2
 			}
 			for at := from; at < len(answer); at += by {
 				c.check(what, answer, want, at)

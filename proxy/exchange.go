@@ -222,12 +222,16 @@ func (x *exchange) OnDone(_ *httpconn.Session, err error) {
 func (x *exchange) OnClose(*httpconn.Session) { x.close() }
 
 // timeUp is the timer's function: another address is tried beside the one that
-// takes long, or the client is told to send its body although the server has not
+// takes long, rules go on that took long, a body has waited too long for its turn, or the client is told to send its body although the server has not
 // said so: it may be one that never does.
 func (x *exchange) timeUp() {
 	switch {
 	case len(x.dialling) > 0:
 		x.dialNext()
+	case x.edit.rest != nil:
+		if x.session.Conn().Pending() <= mostPending { // else the client goes on with it
+			x.editRest()
+		}
 	case x.outOfPatience():
 	case x.link != nil && !x.bodyDone:
 		x.session.Continue()

@@ -16,6 +16,8 @@ var (
 	ErrCut = errors.New("the body was cut short")
 	// ErrStopped is for a body that was given up, by its owner or with the pool.
 	ErrStopped = errors.New("the body was given up")
+	// ErrTooLong is for one that is decoded to more than it may be.
+	ErrTooLong = errors.New("the body is too long when it is decoded")
 	// ErrWindow is for a body whose coding turns out to look farther back than the pool allows.
 	ErrWindow = errors.New("the body's coding looks farther back than is allowed")
 )
@@ -89,8 +91,8 @@ func (b *Body) Write(piece []byte) {
 	b.more.Signal()
 }
 
-// Full tells that there is enough input for now; while the body waits any is. Where it is true the owner is woken when
-// it is not any more.
+// Full tells that there is enough input for now; while the body waits for its turn any is.
+// Where it is true the owner is woken when it is not any more.
 func (b *Body) Full() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,8 +14,12 @@
 // may be anything, which is passed over, as browsers do; gzip may have several members and
 // zstd several frames, one behind the other. Behind br there may be nothing.
 //
+// So that event loops have a processor left, only so many workers work at a time, taking
+// turns every 16 KB of text (Options.Workers).
+//
 // What a body may take is known before it begins: see Cost. The sum for all that run is
-// bounded; others wait in the order in which they came. Measured in the middle of 12 MB
+// bounded; others wait in the order in which they came, requests apart from answers, and with
+// a part of the memory only. Measured in the middle of 12 MB
 // whose parts have little in common (TestCost; windows are those of the body that comes):
 //
 //	                  window 32 KB  256 KB  1 MB    4 MB    8 MB

@@ -63,6 +63,7 @@ type Job struct {
 	From, To Coding
 	Window   int64 // as Inspect says; 0: the most that the pool allows
 	Request  bool  // it is a request's
+	Most     int64 // bytes that it may be decoded to; 0: no limit
 	// Stream is called on the worker's goroutine when the body's turn has come, and
 	// returns what its text goes through; nil: nothing.
 	Stream func() *subst.Stream
@@ -183,7 +184,7 @@ func (p *Pool) queueOf(b *Body) *queue {
 // admit begins with those that wait, as far as memory goes. One of each kind may always
 // run.
 func (p *Pool) admit() {
-	for i := range p.queues {
+	for i := len(p.queues) - 1; i >= 0; i-- { // requests first, for they have the smaller share
 		most := p.options.Memory
 		if i == 1 {
 			most /= requestShare

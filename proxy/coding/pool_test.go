@@ -239,3 +239,79 @@ func TestFull(t *testing.T) {
 		t.Errorf("%q %v", got, err)
 	}
 }
+
+// Bodies of requests have a part of the memory, and answers do not wait for them.
+func TestRequests(t *testing.T) {
+	cost := Cost(Gzip, Gzip, 64<<10)
+	p := NewPool(Options{Memory: requestShare * 2 * cost})
+	defer p.Close()
+	job := func(request bool) Job {
+		return Job{From: Gzip, To: Gzip, Window: deflateWindow, Request: request}
+	}
+	var requests, answers []*owner
+	for range 3 {
+		requests = append(requests, own(t, p, job(true)))
+	}
+	if s := p.Stats(); s.Running != 2 || s.Waiting != 1 || requests[1].body.Waits() || !requests[2].body.Waits() || p.Crowded() {
+		t.Errorf("%+v, crowded: %t", s, p.Crowded())
+	}
+	for range requestShare*2 - 2 {
+		answers = append(answers, own(t, p, job(false)))
+	}
+	if s := p.Stats(); s.Running != requestShare*2 || s.Waiting != 1 || !p.Crowded() {
+		t.Errorf("%+v, crowded: %t", s, p.Crowded())
+	}
+	answers = append(answers, own(t, p, job(false)))
+	if !answers[len(answers)-1].body.Waits() {
+		t.Error("more than there is memory for")
+	}
+	last := requests[2]
+	last.body.Write([]byte("x"))
+	if !last.body.Full() {
+		t.Error("a body that waits wants more input")
+	}
+	answers[len(answers)-1].body.Stop() // it would come first
+	requests[0].body.Stop()
+	last.body.End() // its input is no good, which it finds out now
+	if _, err := last.finish(); err == nil || last.body.Waits() {
+		t.Errorf("%v, waits: %t", err, last.body.Waits())
+	}
+	for _, o := range append(requests, answers...) {
+		o.body.Stop()
+	}
+	eventually(t, func() bool { return p.Stats() == Stats{} })
+}
+
+// No more work at a time than may, and who waits for input is not one of them.
+func TestWorkers(t *testing.T) {
+	p := NewPool(Options{Workers: 2})
+	defer p.Close()
+	working := func() int { return len(p.turns) }
+	var owners []*owner
+	for range 6 {
+		o := own(t, p, Job{From: Gzip, To: Gzip})
+		o.body.Write([]byte(encode(t, Gzip, "hello"))[:12])
+		owners = append(owners, o)
+	}
+	for _, o := range owners {
+		o.drained()
+	}
+	eventually(t, func() bool { return working() == 0 })
+	text := strings.Repeat("hello zzz aab ", 10_000)
+	for _, o := range owners {
+		o.body.Write([]byte(encode(t, Gzip, "hello"))[12:])
+		for range 20 {
+			o.body.Write([]byte(encode(t, Gzip, text)))
+		}
+		o.body.End()
+	}
+	for _, o := range owners {
+		if _, err := o.finish(); err != nil {
+			t.Error(err)
+		}
+		if n := working(); n > 2 {
+			t.Errorf("%d work", n)
+		}
+	}
+	eventually(t, func() bool { return working() == 0 })
+}

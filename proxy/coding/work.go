@@ -23,7 +23,8 @@ type worker struct {
 	dirty  bool   // the encoder has had something since it was flushed
 	failed error  // of output
 	waited time.Duration
-	turn   bool // it is this one's to work
+	turn   bool  // it is this one's to work
+	got    int64 // bytes of text
 }
 
 // work rewrites a body from beginning to end.
@@ -46,10 +47,7 @@ func (b *Body) work() {
 
 func (w *worker) run() (stream *subst.Stream, err error) {
 	b := w.body
-	b.mu.Lock()
-	over := b.over()
-	b.mu.Unlock()
-	if over {
+	if w.over() {
 		return nil, ErrStopped
 	}
 	if b.job.Stream != nil {
@@ -101,7 +99,12 @@ func (w *worker) pump(stream *subst.Stream) error {
 	for {
 		w.takeTurn()
 		n, err := w.read(buffer.bytes[:])
+		w.got += int64(n)
 		switch {
+		case w.over():
+			return ErrStopped
+		case b.job.Most > 0 && w.got > b.job.Most:
+			return ErrTooLong
 		case n == 0:
 		case stream != nil:
 			stream.FeedTo(buffer.bytes[:n], emit)
@@ -239,6 +242,14 @@ func (w *worker) next() error {
 		b.tell()
 	}
 	return nil
+}
+
+// over tells that nobody wants the body any more.
+func (w *worker) over() bool {
+	b := w.body
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.over()
 }
 
 // takeTurn lets others work who wait for it, and waits until it is this one's turn.
