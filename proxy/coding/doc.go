@@ -6,8 +6,8 @@
 // under way has a goroutine, and two small pipes join it to its owner, who never waits: an event
 // loop writes what it has read, and is woken when there is something to take. A worker
 // whose input is drained gives out all that it knows before it waits, so that the events of
-// a stream pass one by one. What it knows is what its decoder lets go of: text that stands
-// in the middle of a block of zstd, or behind the last flush of deflate, is not.
+// a stream pass one by one. Decoders let go of text at the ends of blocks, and at flushes: of a
+// block that has not ended it may know nothing yet.
 //
 // A body that is not whole, or no good, ends with an error. Nothing that comes out for it
 // looks whole to its receiver: what ends a coding is missing. Behind gzip and deflate there
@@ -19,8 +19,8 @@
 //
 // What a body may take is known before it begins: see Cost. The sum for all that run is
 // bounded; others wait in the order in which they came, requests apart from answers, and with
-// a part of the memory only. Measured in the middle of 12 MB
-// whose parts have little in common (TestCost; windows are those of the body that comes):
+// a part of the memory only. Measured in the middle of 12 MB whose parts have little in
+// common (TestCost; windows are those of the body that comes):
 //
 //	                  window 32 KB  256 KB  1 MB    4 MB    8 MB
 //	decoder of gzip          49 KB
