@@ -172,10 +172,14 @@ func (x *exchange) cutAnswer(why string) {
 // beginEdit begins to rewrite an answer's body, whose head has been put together.
 func (x *exchange) beginEdit(r *http1.Response) {
 	e := &x.edit
-	e.due, e.edited, e.step = true, true, firstFed
+	e.due, e.edited = true, true
 	x.worker.counts.edited.Add(1)
 	if e.coding == coding.Identity {
-		e.plain = e.subset.Stream()
+		if e.plain = e.subset.Stream(); e.plain != nil {
+			if e.step = mostFed; e.plain.Wild() {
+				e.step = leastFed
+			}
+		}
 	}
 	kind, _, _ := bytes.Cut(r.Get(http1.ContentType), []byte(";"))
 	e.streams = bytes.EqualFold(bytes.TrimSpace(kind), []byte("text/event-stream"))

@@ -84,11 +84,10 @@ func (x *exchange) editPiece(b []byte) {
 	x.link.PauseBody()
 }
 
-// How much a stream gets before it is looked at what has become of it: little at first,
-// and wherever that has become much. mostPending is how much of it the client may leave.
+// How much a stream gets before it is looked at what has become of it: little where that
+// has become much, or took long. mostPending is how much of it the client may leave.
 const (
 	leastFed    = 64
-	firstFed    = 256
 	mostFed     = 16 << 10
 	mostPending = 128 << 10
 )

@@ -120,3 +120,23 @@ func TestNoAllocations(t *testing.T) {
 		t.Error("nothing came out")
 	}
 }
+
+func TestWild(t *testing.T) {
+	for _, c := range []struct {
+		rules []subst.Rule
+		want  bool
+	}{
+		{words(3), false},
+		{[]subst.Rule{{Find: "a+", Put: "$&$&$&", Flags: "g"}}, false},
+		{[]subst.Rule{{Find: "a long text", Put: strings.Repeat("x", 150), Flags: "gl"}}, false},
+		{[]subst.Rule{{Find: "a", Put: strings.Repeat("x", 150), Flags: "gl"}}, true},
+		{[]subst.Rule{{Find: "a*", Put: strings.Repeat("x", 150), Flags: "g"}}, true},
+		{[]subst.Rule{{Find: "a+", Put: strings.Repeat("$&", 20), Flags: "g"}}, true},
+		{words(300), true},
+	} {
+		r := new(Shelf).Fill(0, []Options{{Rules: c.rules}})[0]
+		if s := r.All().Compile(); s.Wild() != c.want {
+			t.Errorf("%.100v: %t", c.rules, s.Wild())
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package body
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -21,6 +22,7 @@ type Subset struct {
 type compiled struct {
 	*subst.Set
 	size    atomic.Int64 // in bytes, when it was looked at last
+	wild    bool         // see Stream.Wild
 	streams sync.Pool
 }
 
@@ -91,7 +93,7 @@ func (s *Subset) compile() *compiled {
 	if err != nil {
 		panic("body: rules that were not checked: " + err.Error())
 	}
-	c := &compiled{Set: set}
+	c := &compiled{Set: set, wild: isWild(rules, set.Info())}
 	r.shelf.put(s, c)
 	return c
 }
@@ -103,6 +105,27 @@ func (s *Subset) bytes() int {
 	}
 	return 0
 }
+
+// Rules are wild that may make over so many bytes of one, or are so many that they may be
+// slow.
+const (
+	wildGrowth = 16
+	wildRules  = 200
+)
+
+func isWild(rules []subst.Rule, info subst.Info) bool {
+	for i, r := range rules {
+		refs := strings.Count(r.Put, "$")
+		if max(len(r.Put)/max(info.Rules[i].Min, 1), refs) > wildGrowth {
+			return true
+		}
+	}
+	return len(rules) > wildRules
+}
+
+// Wild tells that nobody knows how much, or how soon, comes of a piece: let it be small at
+// first.
+func (t *Stream) Wild() bool { return t.set.wild }
 
 // FeedTo is subst's, and keeps account of what is held.
 func (t *Stream) FeedTo(piece []byte, emit func([]byte)) {
