@@ -242,7 +242,7 @@ func askUntil(addr string, most int, asked *atomic.Int64) error {
 		return nil // refused: the server has ended, or does not take new ones any more
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	r := bufio.NewReader(c)
 	for n := range most {
 		request := get("/users/1")
