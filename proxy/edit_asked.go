@@ -94,6 +94,9 @@ func (x *exchange) beginAsked(piece *[]byte) bool {
 		return false
 	}
 	e.first = nil
+	if e.from == coding.Zstd {
+		window = 0 // see codedPiece
+	}
 	e.coded = x.startCoded(coding.Job{From: e.from, To: coding.Identity, Window: window, Request: true, Most: x.plan.config.Limits.Body}, e.rules.All())
 	e.coded.asked = true
 	if e.coded.body.Waits() {

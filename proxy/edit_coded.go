@@ -216,6 +216,9 @@ func (x *exchange) codedPiece(b []byte) {
 		if e.due && e.head == nil && !x.keepAnswer() {
 			return
 		}
+		if e.coding == coding.Zstd {
+			window = 0 // the first frame's; those behind it may have the largest that is allowed
+		}
 		e.coded = x.startCoded(coding.Job{From: e.coding, To: e.to, Window: window}, e.subset)
 		if e.coded.body.Waits() {
 			x.patience()
